@@ -1,10 +1,10 @@
 import { usage } from '../core/errors.ts';
-import { Ask, type EndpointKey } from './api/ask.ts';
 import { calls } from './api/calls.ts';
 import { chainLists } from './api/chain-lists.ts';
 import { ApiError } from './api/errors.ts';
 import { eventLists } from './api/event-lists.ts';
 import type { Endpoint } from './api/list.ts';
+import { type EndpointKey, ParsedRequest } from './api/parsed-request.ts';
 import { pendingLists } from './api/pending.ts';
 import { stateLists } from './api/state-lists.ts';
 import { tokenLists } from './api/token-lists.ts';
@@ -129,7 +129,7 @@ function answer(view: View, request: SandboxRequest, count: number): SandboxAnsw
     const { path } = request;
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const key = `${method} ${path}`;
-    if (isEndpoint(key)) return { status: 200, body: ENDPOINTS[key](new Ask(view, request, key, shuffle)) };
+    if (isEndpoint(key)) return { status: 200, body: ENDPOINTS[key](new ParsedRequest(view, request, key, shuffle)) };
     const isKnown = isEndpoint(`GET ${path}`);
     const problem = isKnown ? 'Method Not Allowed' : `Cannot ${method} ${path.slice(1)}`;
     throw new ApiError(500, `internal server error: ${problem}`);

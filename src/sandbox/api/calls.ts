@@ -5,11 +5,11 @@ import { decodeSigned, OPCODES } from '../chain/bodies.ts';
 import { build, byteCell, toBoc } from '../chain/cell.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
-import { bookRow, type Met, metadataText } from '../page/addresses.ts';
+import { type AccountsByAddress, bookRow, metadataText } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, textOf, Verbatim } from '../page/json.ts';
-import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
 import type { Endpoint } from './list.ts';
+import { type ParsedRequest, readOpcode } from './parsed-request.ts';
 import { indexOf, nextIndexOf, ownerOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
@@ -28,8 +28,8 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OPCODES).flatMap(([name, opcode]) => (UNKNOWN.has(name) ? [] : [[opcode, name]])),
 );
 
-function requiredTexts(ask: Ask): readonly string[] {
-  const texts = ask.list('address');
+function requiredTexts(request: ParsedRequest): readonly string[] {
+  const texts = request.list('address');
   demand(texts.length > 0, 'at least 1 address required');
   return texts;
 }
@@ -38,14 +38,14 @@ function accountOf(view: View, address: string): Account | undefined {
   return view.chain.registry.find(address)?.account ?? view.chain.accountOf(address)?.account;
 }
 
-function oneAddress(ask: Ask): string {
-  const address = ask.text('address');
+function oneAddress(request: ParsedRequest): string {
+  const address = request.text('address');
   demand(address !== undefined, 'address is required', 401);
   return address;
 }
 
 /** GET and POST `/decode` */
-function decode({ view, body, list }: Ask): string {
+function decode({ view, body, list }: ParsedRequest): string {
   const given = (name: string): readonly string[] => {
     const posted = body[name];
     const values = Array.isArray(posted) ? posted.map(String) : list(name);
@@ -66,7 +66,7 @@ function decode({ view, body, list }: Ask): string {
 }
 
 /** A text of a posted body that must be there. */
-function posted({ body }: Ask, name: string, status = 401): string {
+function posted({ body }: ParsedRequest, name: string, status = 401): string {
   const value = body[name];
   demand(typeof value === 'string' && value !== '', `${name} is required`, status);
   return value;
@@ -91,9 +91,9 @@ export const calls = {
     return textOf('MasterchainInfo', { last: block(view.head()), first: block(FIRST_SEQNO) });
   },
   /** Keys are the addresses as given. */
-  'GET /addressBook': (ask) => {
-    const { view } = ask;
-    const rows = [...new Set(requiredTexts(ask))].sort().map((text): [string, JsonRecord] => {
+  'GET /addressBook': (request) => {
+    const { view } = request;
+    const rows = [...new Set(requiredTexts(request))].sort().map((text): [string, JsonRecord] => {
       const address = parseAddress(text);
       if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
       return [text, bookRow(address, accountOf(view, address))];
@@ -101,19 +101,19 @@ export const calls = {
     return jsonOf(Object.fromEntries(rows));
   },
   /** Token contracts only; invalid addresses are left out. */
-  'GET /metadata': (ask) => {
-    const { view } = ask;
-    const met: Met = new Map();
-    for (const text of requiredTexts(ask)) {
+  'GET /metadata': (request) => {
+    const { view } = request;
+    const accounts: AccountsByAddress = new Map();
+    for (const text of requiredTexts(request)) {
       const address = parseAddress(text);
       const account = address === undefined ? undefined : accountOf(view, address);
-      if (address !== undefined && account !== undefined) met.set(address, account);
+      if (address !== undefined && account !== undefined) accounts.set(address, account);
     }
-    return metadataText(met);
+    return metadataText(accounts);
   },
   /** Unknown accounts are uninit and empty. */
-  'GET /addressInformation': (ask) => {
-    const state = ask.view.latestStates.find(oneAddress(ask));
+  'GET /addressInformation': (request) => {
+    const state = request.view.latestStates.find(oneAddress(request));
     return jsonOf({
       balance: String(state?.balance ?? 0),
       code: state?.code === undefined ? null : toBoc(state.code),
@@ -125,9 +125,9 @@ export const calls = {
     });
   },
   /** An error for accounts that are not wallets. */
-  'GET /walletInformation': (ask) => {
-    const { latestStates } = ask.view;
-    const state = latestStates.find(oneAddress(ask));
+  'GET /walletInformation': (request) => {
+    const { latestStates } = request.view;
+    const state = latestStates.find(oneAddress(request));
     const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
     demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
     return jsonOf({
@@ -141,25 +141,25 @@ export const calls = {
     });
   },
   /** Accepts any message and sends nothing. */
-  'POST /message': (ask) => {
+  'POST /message': (request) => {
     const hash = createHash('sha256')
-      .update(Buffer.from(posted(ask, 'boc'), 'base64'))
+      .update(Buffer.from(posted(request, 'boc'), 'base64'))
       .digest();
     const norm = createHash('sha256').update(hash).digest();
     return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
   },
   /** From the size of the body. */
-  'POST /estimateFee': (ask) => {
-    posted(ask, 'address', 422);
-    const { body: boc } = ask.body;
+  'POST /estimateFee': (request) => {
+    posted(request, 'address', 422);
+    const { body: boc } = request.body;
     const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
     const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
     return jsonOf({ source_fees: fees, destination_fees: [] });
   },
   /** The get-methods of wallets and tokens, from their latest states. */
-  'POST /runGetMethod': (ask) => {
-    const { view } = ask;
-    const [address, method] = [posted(ask, 'address'), posted(ask, 'method')];
+  'POST /runGetMethod': (request) => {
+    const { view } = request;
+    const [address, method] = [posted(request, 'address'), posted(request, 'method')];
     const state = view.latestStates.find(parseAddress(address) ?? '');
     if (state === undefined || state.status !== 'active') return result(-13, []);
     const { account } = state;

@@ -11,23 +11,23 @@ import {
   type TransactionRow,
 } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import { type By, type Listing, rows, timeout } from './list.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 /** How many inbound externals the server can sort before its timeout. */
 const EXTERNALS_PER_STATEMENT = 150_000;
 
-/** Where blocks of any kind are. */
+/** What the lists of blocks have in common. */
 const blockRow: Pick<Listing<BlockRow>, 'record' | 'at' | 'isBySecond'> = {
   record: (row, { view }) => view.blocks.record(row),
   at: (row, { view }) => [view.blocks.facts(row).startLt, view.blocks.facts(row).utime],
   isBySecond: true,
 };
 
-/** By time if an order is asked for, else in no order. */
-const byBlockTime = ({ view, sort }: Ask): readonly By<BlockRow>[] =>
+/** By time if the request has an order, else in no order. */
+const byBlockTime = ({ view, sort }: ParsedRequest): readonly By<BlockRow>[] =>
   sort === undefined ? [] : [[(row) => view.blocks.facts(row).utime, sort]];
 
 function blocksOf(view: View, seqno: number): readonly BlockRow[] {
@@ -51,15 +51,15 @@ function accountPlaces(view: View, addresses: readonly string[]): (slot: number)
   };
 }
 
-const refuseDirection = (ask: Ask): void => {
-  demand(['in', 'out', undefined].includes(ask.text('direction')), 'direction should be one of: in, out');
+const refuseDirection = (request: ParsedRequest): void => {
+  demand(['in', 'out', undefined].includes(request.text('direction')), 'direction should be one of: in, out');
 };
 
 function addressOrNull(view: View, account: Account | undefined, epoch: number): string {
   return account === undefined ? 'null' : addressOf(account, epoch, view.chain.codec);
 }
 
-/** The indexed sides of a message that the direction asks for. */
+/** The indexed sides of a message in the requested direction. */
 function sidesIn(view: View, row: MessageRow, direction: string | undefined) {
   const { sent, received } = view.sidesOf(row);
   return { inbound: direction === 'out' ? undefined : received, outbound: direction === 'in' ? undefined : sent };
@@ -81,7 +81,7 @@ function inboundExternals(view: View): readonly MessageRow[] {
   return found;
 }
 
-/** What messages are listed by. */
+/** Filters of message lists. */
 const messageFields: NonNullable<Listing<MessageKey>['where']> = {
   opcode: ({ message }) => message.body.opcode ?? undefined,
   body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
@@ -99,12 +99,12 @@ interface Passage extends MessageKey {
 export const chainLists = {
   'GET /blocks': rows<BlockRow>({
     ...blockRow,
-    rows: (ask) => {
-      const { view } = ask;
-      const mcSeqno = ask.number('mc_seqno');
+    rows: (request) => {
+      const { view } = request;
+      const mcSeqno = request.number('mc_seqno');
       const named = (['root_hash', 'file_hash'] as const).flatMap((name) => {
         const kind = name === 'root_hash' ? HASH_KIND.blockRoot : HASH_KIND.blockFile;
-        return ask.list(name).map((hash) => view.chain.blockByHash(Buffer.from(hash, 'base64'), kind));
+        return request.list(name).map((hash) => view.chain.blockByHash(Buffer.from(hash, 'base64'), kind));
       });
       if (named.length === 0) return mcSeqno === undefined ? undefined : view.chain.blocksOf(mcSeqno);
       const [row] = named;
@@ -161,14 +161,14 @@ export const chainLists = {
     },
     at: ({ lt, now }) => [lt, now],
     keep: (row, { view }) => view.isVisible(row),
-    order: (ask, sort) => {
-      if (ask.has('hash')) return [[(row) => ask.view.chain.transactionHash(row), sort]];
+    order: (request, sort) => {
+      if (request.has('hash')) return [[(row) => request.view.chain.transactionHash(row), sort]];
       return [
         [({ lt }) => lt, sort],
-        [({ account }) => account, ask.has('lt') ? sort : 1],
+        [({ account }) => account, request.has('lt') ? sort : 1],
       ];
     },
-    record: (row, ask) => ask.transaction(row),
+    record: (row, request) => request.transaction(row),
   }),
   'GET /transactionsByMasterchainBlock': rows<TransactionRow>({
     refuse: ({ view, number }) => view.requireTransactions(number('seqno') ?? 0),
@@ -177,24 +177,24 @@ export const chainLists = {
       [({ lt }) => lt, sort],
       [({ account }) => account, 1],
     ],
-    record: (row, ask) => ask.transaction(row),
+    record: (row, request) => request.transaction(row),
   }),
   /** By creation and hash; those without creation come first when descending and last when ascending. */
   'GET /messages': rows<MessageRow>({
     refuse: refuseDirection,
-    rows: (ask) => {
-      const hashes = ask.has('msg_hash') ? ask.list('msg_hash') : ask.list('hash');
+    rows: (request) => {
+      const hashes = request.has('msg_hash') ? request.list('msg_hash') : request.list('hash');
       if (hashes.length === 0) return undefined;
-      const rows = hashes.flatMap((hash) => ask.view.messageByHash(hash) ?? []);
-      return [...new Map(rows.map((row) => [ask.view.chain.messageHash(row), row])).values()];
+      const rows = hashes.flatMap((hash) => request.view.messageByHash(hash) ?? []);
+      return [...new Map(rows.map((row) => [request.view.chain.messageHash(row), row])).values()];
     },
     inSlot: ({ view, isOn }, slot) =>
       isOn('only_externals') ? [] : view.chain.createdIn(slot).filter(({ message }) => message.from !== undefined),
     slotsBefore: EPOCH_BLOCKS,
-    timeless: (ask) => {
-      const { byLt, byTime } = ask.bounds;
-      const none = ask.isOn('exclude_externals') || byLt || byTime || ask.text('direction') === 'out';
-      return none ? [] : ask.view.inboundExternals(() => inboundExternals(ask.view));
+    timeless: (request) => {
+      const { byLt, byTime } = request.bounds;
+      const none = request.isOn('exclude_externals') || byLt || byTime || request.text('direction') === 'out';
+      return none ? [] : request.view.inboundExternals(() => inboundExternals(request.view));
     },
     where: messageFields,
     at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
@@ -203,10 +203,10 @@ export const chainLists = {
       [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
       [(row) => view.chain.messageHash(row), sort],
     ],
-    record: (row, ask) => {
-      ask.meetMessage(row);
-      const { chain, records } = ask.view;
-      const { inbound, outbound } = sidesIn(ask.view, row, ask.text('direction'));
+    record: (row, request) => {
+      request.addAccountsOf(row);
+      const { chain, records } = request.view;
+      const { inbound, outbound } = sidesIn(request.view, row, request.text('direction'));
       return {
         ...records.message(row),
         in_msg_tx_hash: inbound && chain.transactionHash(inbound),
@@ -216,10 +216,10 @@ export const chainLists = {
   }),
   /** A transaction once for each matching message; only its last copy has messages. */
   'GET /transactionsByMessage': rows<Passage>({
-    refuse: (ask) => {
-      const isNamed = ask.has('msg_hash', 'body_hash', 'opcode');
+    refuse: (request) => {
+      const isNamed = request.has('msg_hash', 'body_hash', 'opcode');
       demand(isNamed, 'at least one of msg_hash, body_hash, opcode should be specified');
-      refuseDirection(ask);
+      refuseDirection(request);
     },
     rows: ({ view, has, list }) => {
       if (!has('msg_hash')) return undefined;
@@ -247,8 +247,8 @@ export const chainLists = {
       [({ row }) => row?.lt ?? 0, sort],
       [({ row }) => row?.account ?? '', 1],
     ],
-    record: ({ row }, ask, later) => {
-      const record = ask.transaction(must(row, 'transaction of a message'));
+    record: ({ row }, request, later) => {
+      const record = request.transaction(must(row, 'transaction of a message'));
       const isRepeated = later().some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt);
       return isRepeated ? { ...record, in_msg: null, out_msgs: [] } : record;
     },
@@ -269,7 +269,7 @@ export const chainLists = {
     },
     keep: (row, { view }) => view.isVisible(row),
     order: () => [[({ lt }) => lt, 1]],
-    record: (row, ask) => ask.transaction(row),
+    record: (row, request) => request.transaction(row),
     missing: 'adjacent transactions not found',
   }),
 };

@@ -5,10 +5,10 @@ import { must } from '../chain/mix.ts';
 import type { TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import { type JsonRecord, textOf, Verbatim } from '../page/json.ts';
-import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import { actionRecord, chainSource, traceRecord } from './event-records.ts';
 import { type Endpoint, rows } from './list.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of distinct transactions in one response. */
@@ -20,16 +20,17 @@ function accountsOf({ traces }: View, trace: TraceRow): readonly string[] {
 }
 
 /** The traces with the ids, transactions, messages or the masterchain block of a request; undefined if it names none. */
-function namedTraces(ask: Ask): readonly TraceRow[] | undefined {
-  const { view } = ask;
+function namedTraces(request: ParsedRequest): readonly TraceRow[] | undefined {
+  const { view } = request;
   const { chain, traces } = view;
-  const mcSeqno = ask.number('mc_seqno');
-  if (!ask.has('trace_id', 'tx_hash', 'msg_hash')) return mcSeqno === undefined ? undefined : traces.endingIn(mcSeqno);
-  const ids = ask.list('trace_id').flatMap((hash) => view.transactionByHash(hash) ?? []);
+  const mcSeqno = request.number('mc_seqno');
+  if (!request.has('trace_id', 'tx_hash', 'msg_hash'))
+    return mcSeqno === undefined ? undefined : traces.endingIn(mcSeqno);
+  const ids = request.list('trace_id').flatMap((hash) => view.transactionByHash(hash) ?? []);
   const rows = [
     ...ids.filter(({ transaction }) => transaction.root === undefined),
-    ...ask.list('tx_hash').flatMap((hash) => view.transactionByHash(hash) ?? []),
-    ...ask.list('msg_hash').flatMap((hash) => {
+    ...request.list('tx_hash').flatMap((hash) => view.transactionByHash(hash) ?? []),
+    ...request.list('msg_hash').flatMap((hash) => {
       const row = view.messageByHash(hash);
       const transaction = row?.message.from ?? row?.message.to;
       return row && transaction ? [chain.row(row.template, transaction, row.epoch)] : [];
@@ -43,13 +44,13 @@ function unique(traces: readonly TraceRow[]): readonly TraceRow[] {
 }
 
 /** Whether ids replace the other filters. */
-function isNamed(ask: Ask): boolean {
-  return ask.has('action_id') || (ask.has('trace_id') && !ask.isGiven('account'));
+function isNamed(request: ParsedRequest): boolean {
+  return request.has('action_id') || (request.has('trace_id') && !request.isGiven('account'));
 }
 
 /** Actions of traces that a request does not exclude by type, id or transaction. */
-function classified(ask: Ask, traces: readonly TraceRow[]): readonly ActionRow[] {
-  const { view, list } = ask;
+function classified(request: ParsedRequest, traces: readonly TraceRow[]): readonly ActionRow[] {
+  const { view, list } = request;
   const [wanted, unwanted] = [new Set(list('action_type')), new Set(list('exclude_action_type'))];
   const [ids, hashes] = [new Set(list('action_id')), new Set(list('tx_hash'))];
   const supported = supportedTypes(list('supported_action_types'));
@@ -63,12 +64,12 @@ function classified(ask: Ask, traces: readonly TraceRow[]): readonly ActionRow[]
 }
 
 /** Fails for combinations of filters for which the server builds invalid SQL. */
-function refuseBroken(ask: Ask): void {
+function refuseBroken(request: ParsedRequest): void {
   const [account, transaction, message, block] = ['account', 'tx_hash', 'msg_hash', 'mc_seqno'].map((name) =>
-    ask.has(name),
+    request.has(name),
   );
-  const byType = ask.has('action_type', 'exclude_action_type');
-  const broken = ask.has('trace_id', 'action_id')
+  const byType = request.has('action_type', 'exclude_action_type');
+  const broken = request.has('trace_id', 'action_id')
     ? byType
     : (account && (block || transaction || message)) || (transaction && (message || block));
   demand(broken !== true, BROKEN, 500);
@@ -81,16 +82,16 @@ interface OrderList {
   readonly names: readonly [contract: string, parent: string];
   /** Whether aborted orders are left out. */
   readonly isWhole?: true;
-  readonly record: (row: TransactionRow, order: Partial<Operation>, ask: Ask) => JsonRecord;
+  readonly record: (row: TransactionRow, order: Partial<Operation>, request: ParsedRequest) => JsonRecord;
 }
 
 /** Orders to token contracts, as their transactions show them. */
 function orders({ opcode, names: [contract, parent], isWhole, record }: OrderList): Endpoint {
-  const address = (ask: Ask, account: Account | undefined): string | undefined =>
-    account && addressOf(account, 0, ask.view.chain.codec);
-  const parties = (row: TransactionRow, ask: Ask): readonly (string | undefined)[] => {
-    const [from, to] = [address(ask, senderOf(row)), address(ask, orderOf(row).to)];
-    const direction = opcode === 'jetton_burn' ? undefined : ask.text('direction');
+  const address = (request: ParsedRequest, account: Account | undefined): string | undefined =>
+    account && addressOf(account, 0, request.view.chain.codec);
+  const parties = (row: TransactionRow, request: ParsedRequest): readonly (string | undefined)[] => {
+    const [from, to] = [address(request, senderOf(row)), address(request, orderOf(row).to)];
+    const direction = opcode === 'jetton_burn' ? undefined : request.text('direction');
     if (direction === 'in') return [to];
     return direction === undefined || direction === 'both' ? [from, to] : [from];
   };
@@ -99,20 +100,22 @@ function orders({ opcode, names: [contract, parent], isWhole, record }: OrderLis
     inSlot: ({ view }, slot) => view.chain.ordersIn(slot, opcode),
     where: {
       [contract]: ({ account }) => account,
-      [parent]: (row, ask) => address(ask, row.transaction.account.parent),
+      [parent]: (row, request) => address(request, row.transaction.account.parent),
     },
     at: ({ lt, now }) => [lt, now],
-    keep: (row, ask) => {
-      if (!ask.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
-      const owners = [...ask.list('owner_address'), ...ask.list('address')];
-      return owners.length === 0 || parties(row, ask).some((party) => party !== undefined && owners.includes(party));
+    keep: (row, request) => {
+      if (!request.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
+      const owners = [...request.list('owner_address'), ...request.list('address')];
+      return (
+        owners.length === 0 || parties(row, request).some((party) => party !== undefined && owners.includes(party))
+      );
     },
     order: ({ bounds }, sort) => [[({ lt, now }) => (bounds.byTime ? now : lt), sort]],
-    record: (row, ask) => record(row, orderOf(row), ask),
+    record: (row, request) => record(row, orderOf(row), request),
   });
 }
 
-function happened({ view }: Ask, row: TransactionRow): JsonRecord {
+function transactionFields({ view }: ParsedRequest, row: TransactionRow): JsonRecord {
   return {
     transaction_hash: view.chain.transactionHash(row),
     transaction_lt: String(row.lt),
@@ -137,10 +140,10 @@ function orderOf(row: TransactionRow): Partial<Operation> {
 export const eventLists = {
   /** Complete traces by their end. */
   'GET /traces': rows<TraceRow>({
-    refuse: (ask) => {
-      const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
+    refuse: (request) => {
+      const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => request.has(name));
       demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
-      ask.view.requireTransactions(ask.number('mc_seqno'));
+      request.view.requireTransactions(request.number('mc_seqno'));
     },
     rows: namedTraces,
     inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
@@ -151,37 +154,43 @@ export const eventLists = {
       [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
       [(trace) => view.actions.traceId(trace), sort],
     ],
-    record: (trace, ask) => {
-      const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
-      const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
+    record: (trace, request) => {
+      const types = request.isOn('include_actions')
+        ? supportedTypes(request.list('supported_action_types'))
+        : undefined;
+      const rows = types && request.view.classified(trace).filter((row) => isShown(row, types));
       const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
-      return traceRecord(ask, trace, chainSource(ask, trace), ordered);
+      return traceRecord(request, trace, chainSource(request, trace), ordered);
     },
   }),
   'GET /actions': rows<ActionRow>({
-    refuse: (ask) => {
+    refuse: (request) => {
       for (const name of ['action_type', 'exclude_action_type']) {
-        const isValid = ask.list(name).every((type) => /^[A-Za-z0-9_.]+$/.test(type));
+        const isValid = request.list(name).every((type) => /^[A-Za-z0-9_.]+$/.test(type));
         demand(isValid, `${name} contains invalid characters`);
       }
-      refuseBroken(ask);
-      if (!isNamed(ask)) ask.view.requireTransactions(ask.number('mc_seqno'));
+      refuseBroken(request);
+      if (!isNamed(request)) request.view.requireTransactions(request.number('mc_seqno'));
     },
-    rows: (ask) => {
-      const found = ask.has('action_id')
-        ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash, ask.view.head()) ?? []))
-        : namedTraces(ask);
-      return found && classified(ask, found);
+    rows: (request) => {
+      const found = request.has('action_id')
+        ? unique(
+            request
+              .list('action_id')
+              .flatMap((hash) => request.view.actions.traceOfAction(hash, request.view.head()) ?? []),
+          )
+        : namedTraces(request);
+      return found && classified(request, found);
     },
-    inSlot: (ask, slot) => classified(ask, ask.view.traces.endLtIn(slot)),
+    inSlot: (request, slot) => classified(request, request.view.traces.endLtIn(slot)),
     where: {
       account: ({ trace }, { view }) => accountsOf(view, trace),
       mc_seqno: ({ trace }) => endSeqno(trace),
     },
     at: ({ trace }) => [trace.endLt, trace.endUtime],
     isReplaced: isNamed,
-    order: (ask, sort) => {
-      const byTime = ask.bounds.byTime && !isNamed(ask);
+    order: (request, sort) => {
+      const byTime = request.bounds.byTime && !isNamed(request);
       return [
         [({ trace }) => (byTime ? trace.endUtime : trace.endLt), sort],
         [({ traceId }) => traceId, sort],
@@ -189,17 +198,17 @@ export const eventLists = {
         [({ actionId }) => actionId, sort],
       ];
     },
-    record: (row, ask) => {
-      for (const each of ask.isOn('include_transactions') ? row.rows : []) {
-        if (ask.shown.size >= MOST_TRANSACTIONS) break;
-        const text = textOf('Transaction', ask.transaction(each));
-        ask.shown.set(ask.view.chain.transactionHash(each), new Verbatim(text));
+    record: (row, request) => {
+      for (const each of request.isOn('include_transactions') ? row.rows : []) {
+        if (request.transactionTexts.size >= MOST_TRANSACTIONS) break;
+        const text = textOf('Transaction', request.transaction(each));
+        request.transactionTexts.set(request.view.chain.transactionHash(each), new Verbatim(text));
       }
       return actionRecord(
-        ask,
+        request,
         row,
-        chainSource(ask, row.trace),
-        ask.isOn('include_transactions') ? ask.shown : undefined,
+        chainSource(request, row.trace),
+        request.isOn('include_transactions') ? request.transactionTexts : undefined,
       );
     },
   }),
@@ -208,52 +217,52 @@ export const eventLists = {
     opcode: 'jetton_transfer',
     names: ['jetton_wallet', 'jetton_master'],
     isWhole: true,
-    record: (row, order, ask) => ({
+    record: (row, order, request) => ({
       query_id: String(order.queryId),
-      source: ask.meet(senderOf(row)),
-      destination: ask.meet(must(order.to, 'new owner')),
+      source: request.addAccount(senderOf(row)),
+      destination: request.addAccount(must(order.to, 'new owner')),
       amount: String(order.amount ?? 0),
-      source_wallet: ask.meet(row.transaction.account),
-      jetton_master: ask.meet(parentOf(row)),
-      ...happened(ask, row),
-      response_destination: ask.meet(order.sender),
+      source_wallet: request.addAccount(row.transaction.account),
+      jetton_master: request.addAccount(parentOf(row)),
+      ...transactionFields(request, row),
+      response_destination: request.addAccount(order.sender),
       forward_ton_amount: String(order.forward ?? 0),
       forward_payload: payloadOf(order),
       decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
-      trace_id: ask.view.chain.traceId(row),
+      trace_id: request.view.chain.traceId(row),
     }),
   }),
   /** Including aborted ones. */
   'GET /jetton/burns': orders({
     opcode: 'jetton_burn',
     names: ['jetton_wallet', 'jetton_master'],
-    record: (row, order, ask) => ({
+    record: (row, order, request) => ({
       query_id: String(order.queryId),
-      owner: ask.meet(senderOf(row)),
-      jetton_wallet: ask.meet(row.transaction.account),
-      jetton_master: ask.meet(parentOf(row)),
-      ...happened(ask, row),
+      owner: request.addAccount(senderOf(row)),
+      jetton_wallet: request.addAccount(row.transaction.account),
+      jetton_master: request.addAccount(parentOf(row)),
+      ...transactionFields(request, row),
       amount: String(order.amount ?? 0),
-      response_destination: ask.meet(order.sender),
-      trace_id: ask.view.chain.traceId(row),
+      response_destination: request.addAccount(order.sender),
+      trace_id: request.view.chain.traceId(row),
     }),
   }),
   /** Including aborted ones. */
   'GET /nft/transfers': orders({
     opcode: 'nft_transfer',
     names: ['item_address', 'collection_address'],
-    record: (row, order, ask) => ({
+    record: (row, order, request) => ({
       query_id: String(order.queryId),
-      nft_address: ask.meet(row.transaction.account),
-      nft_collection: row.transaction.account.parent === undefined ? '' : ask.meet(parentOf(row)),
-      ...happened(ask, row),
-      old_owner: ask.meet(senderOf(row)),
-      new_owner: ask.meet(must(order.to, 'new owner')),
-      response_destination: ask.meet(order.sender),
+      nft_address: request.addAccount(row.transaction.account),
+      nft_collection: row.transaction.account.parent === undefined ? '' : request.addAccount(parentOf(row)),
+      ...transactionFields(request, row),
+      old_owner: request.addAccount(senderOf(row)),
+      new_owner: request.addAccount(must(order.to, 'new owner')),
+      response_destination: request.addAccount(order.sender),
       forward_amount: String(order.forward ?? 0),
       forward_payload: payloadOf(order),
       decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
-      trace_id: ask.view.chain.traceId(row),
+      trace_id: request.view.chain.traceId(row),
     }),
   }),
 };

@@ -4,9 +4,9 @@ import { byLtAndAccount } from '../chain/chain.ts';
 import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
-import type { Ask } from './ask.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 
-/** How a trace is shown: from the chain, or from the store of pending traces. */
+/** Where the record of a trace is from: the chain, or the store of pending traces. */
 export interface TraceSource {
   readonly hashOf: (row: TransactionRow) => string;
   /** The record of a transaction, whose accounts are added to the address book. */
@@ -21,26 +21,26 @@ export interface TraceSource {
   readonly pendingMessages: number | undefined;
 }
 
-export function chainSource(ask: Ask, trace: TraceRow): TraceSource {
+export function chainSource(request: ParsedRequest, trace: TraceRow): TraceSource {
   return {
-    hashOf: (row) => ask.view.chain.transactionHash(row),
-    recordOf: (row) => ask.transaction(row),
+    hashOf: (row) => request.view.chain.transactionHash(row),
+    recordOf: (row) => request.transaction(row),
     endSeqno: endSeqno(trace),
     isRootKnown: true,
     finality: 'finalized',
-    hasAccounts: ask.isOn('include_accounts'),
+    hasAccounts: request.isOn('include_accounts'),
     pendingMessages: undefined,
   };
 }
 
 /** The record of a trace; `actions` are those to show, if any. */
 export function traceRecord(
-  ask: Ask,
+  request: ParsedRequest,
   trace: TraceRow,
   source: TraceSource,
   actions: readonly ActionRow[] | undefined,
 ): JsonRecord {
-  const { view } = ask;
+  const { view } = request;
   const { root, members } = trace.plan;
   const { hashOf, isRootKnown, pendingMessages } = source;
   const rows = [...view.traces.rowsOf(trace)].sort(byLtAndAccount);
@@ -72,7 +72,7 @@ export function traceRecord(
       classification_state: pendingMessages === undefined ? 'unclassified' : 'ok',
     },
     is_incomplete: false,
-    actions: actions?.map((row) => actionRecord(ask, row, source)),
+    actions: actions?.map((row) => actionRecord(request, row, source)),
     trace: nodeOf(root),
     transactions_order: [...hashes.values()],
     transactions: Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -81,7 +81,7 @@ export function traceRecord(
 
 /** The record of an action. @param shown transactions by hash, to show those of the action */
 export function actionRecord(
-  ask: Ask,
+  request: ParsedRequest,
   row: ActionRow,
   source: TraceSource,
   shown?: ReadonlyMap<string, Json>,
@@ -89,9 +89,9 @@ export function actionRecord(
   const { trace, plan, rows } = row;
   const { finality } = source;
   const hashes = rows.map(source.hashOf).reverse();
-  const accounts = [...new Set(rows.map(({ transaction, epoch }) => ask.meet(transaction.account, epoch)))];
-  const details = plan.details?.((account) => ask.meet(account, trace.epoch), trace.epoch);
-  const external = ask.view.actions.externalHashes(trace);
+  const accounts = [...new Set(rows.map(({ transaction, epoch }) => request.addAccount(transaction.account, epoch)))];
+  const details = plan.details?.((account) => request.addAccount(account, trace.epoch), trace.epoch);
+  const external = request.view.actions.externalHashes(trace);
   const record = {
     trace_id: source.isRootKnown ? row.traceId : null,
     action_id: row.actionId,
@@ -124,7 +124,7 @@ export function actionRecord(
     TraceEndLt: trace.endLt,
     TraceEndUtime: trace.endUtime,
     TraceMcSeqnoEnd: source.endSeqno,
-    Source: addressOf(account, trace.epoch, ask.view.chain.codec),
+    Source: addressOf(account, trace.epoch, request.view.chain.codec),
     Opcode: incoming?.body.opcode,
     TxHashes: hashes,
     Type: plan.type,

@@ -2,8 +2,8 @@ import type { Account } from '../chain/accounts.ts';
 import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
 import type { JsonRecord } from '../page/json.ts';
-import type { Ask, Bounds } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
+import type { Bounds, ParsedRequest } from './parsed-request.ts';
 
 /** More slots than the server can read before its timeout. */
 const SLOTS_PER_STATEMENT = 400_000;
@@ -14,83 +14,83 @@ type Key = number | bigint | string;
 export type By<T> = readonly [key: (row: T) => Key, direction: 1 | -1];
 
 /** Row ids follow the first sighting. */
-export function byId({ view }: Ask, sort: 1 | -1 = 1): By<{ readonly account: Account }> {
+export function byId({ view }: ParsedRequest, sort: 1 | -1 = 1): By<{ readonly account: Account }> {
   return [({ account }) => view.latestStates.idOf(account), sort];
 }
 
 /** What a parameter is compared with: a value, or several of which one must be wanted. */
-type Field<T> = (row: T, ask: Ask) => Key | undefined | readonly (Key | undefined)[];
+type Field<T> = (row: T, request: ParsedRequest) => Key | undefined | readonly (Key | undefined)[];
 
 /** An endpoint that lists rows. */
 export interface Listing<T> {
   /** @throws {ApiError} for a request that the server refuses */
-  readonly refuse?: (ask: Ask) => void;
+  readonly refuse?: (request: ParsedRequest) => void;
   /** All rows in the order of their row ids, or those that the keys of a request name; undefined to read slot by slot. */
-  readonly rows: (ask: Ask) => readonly T[] | undefined;
+  readonly rows: (request: ParsedRequest) => readonly T[] | undefined;
   /** Rows of a slot. */
-  readonly inSlot?: (ask: Ask, slot: number) => readonly T[];
+  readonly inSlot?: (request: ParsedRequest, slot: number) => readonly T[];
   /** Whether a slot can have rows. */
-  readonly isWanted?: (ask: Ask) => (slot: number) => boolean;
+  readonly isWanted?: (request: ParsedRequest) => (slot: number) => boolean;
   /** How many slots before the first block have rows. */
   readonly slotsBefore?: number;
   /** Whether rows are ordered by whole seconds, which several slots share; else only if a time bounds them. */
   readonly isBySecond?: true;
   /** Rows without a time: after all others, or before them if the order is descending. */
-  readonly timeless?: (ask: Ask) => readonly T[];
+  readonly timeless?: (request: ParsedRequest) => readonly T[];
   /** Fields that a parameter must name. */
   readonly where?: Readonly<Record<string, Field<T>>>;
   /** Logical time and Unix seconds, for bounds; undefined for a row without. */
-  readonly at?: (row: T, ask: Ask) => readonly [lt: number, utime: number] | undefined;
+  readonly at?: (row: T, request: ParsedRequest) => readonly [lt: number, utime: number] | undefined;
   /** Other conditions. */
-  readonly keep?: (row: T, ask: Ask) => boolean;
+  readonly keep?: (row: T, request: ParsedRequest) => boolean;
   /** Whether the named rows replace all filters but `keep`. */
-  readonly isReplaced?: (ask: Ask) => boolean;
+  readonly isReplaced?: (request: ParsedRequest) => boolean;
   /** Sort keys. Rows with equal keys come in an order that differs between requests. Default: the order of the rows. */
-  readonly order?: (ask: Ask, sort: 1 | -1) => readonly By<T>[];
+  readonly order?: (request: ParsedRequest, sort: 1 | -1) => readonly By<T>[];
   /** Error 404 if there are no rows. */
   readonly missing?: string;
   /** @param later the rows of the page after this one */
-  readonly record: (row: T, ask: Ask, later: () => readonly T[]) => JsonRecord;
+  readonly record: (row: T, request: ParsedRequest, later: () => readonly T[]) => JsonRecord;
   /** Whether a list without rows is null. */
   readonly isNull?: true;
 }
 
 /** Answers a request. It throws `ApiError` for an error response. */
-export type Endpoint = (ask: Ask) => string;
+export type Endpoint = (request: ParsedRequest) => string;
 
 /** Answers requests for a list. */
 export function rows<T>(of: Listing<T>): Endpoint {
-  return (ask) => list(ask, of);
+  return (request) => list(request, of);
 }
 
-function list<T>(ask: Ask, of: Listing<T>): string {
-  of.refuse?.(ask);
-  const { limit, offset } = ask.page;
+function list<T>(request: ParsedRequest, of: Listing<T>): string {
+  of.refuse?.(request);
+  const { limit, offset } = request.page;
   const end = offset + limit;
-  const { sort } = ask;
-  const keep = filterOf(ask, of);
-  const named = of.rows(ask);
-  const found = named === undefined ? scan(ask, of, keep, end) : named.filter(keep);
-  const order = of.order?.(ask, sort ?? -1);
-  const page = (order === undefined ? found : sorted(found, order, ask.shuffle)).slice(offset, end);
+  const { sort } = request;
+  const keep = filterOf(request, of);
+  const named = of.rows(request);
+  const found = named === undefined ? scan(request, of, keep, end) : named.filter(keep);
+  const order = of.order?.(request, sort ?? -1);
+  const page = (order === undefined ? found : sorted(found, order, request.shuffle)).slice(offset, end);
   demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
-  if (page.length === 0 && of.isNull === true) return ask.reply(null);
-  return ask.reply(page.map((row, index) => of.record(row, ask, () => page.slice(index + 1))));
+  if (page.length === 0 && of.isNull === true) return request.responseText(null);
+  return request.responseText(page.map((row, index) => of.record(row, request, () => page.slice(index + 1))));
 }
 
-function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
-  const more = (row: T): boolean => keep === undefined || keep(row, ask);
-  if (isReplaced?.(ask) === true) return more;
-  const { bounds } = ask;
+function filterOf<T>(request: ParsedRequest, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
+  const more = (row: T): boolean => keep === undefined || keep(row, request);
+  if (isReplaced?.(request) === true) return more;
+  const { bounds } = request;
   const fields = Object.entries(where).flatMap(([name, field]) => {
-    const wanted = new Set(ask.list(name));
+    const wanted = new Set(request.list(name));
     return wanted.size === 0 ? [] : [{ wanted, field }];
   });
   const isBounded = bounds.byLt || bounds.byTime;
   return (row) => {
-    if (at !== undefined && isBounded && !isWithin(bounds, at(row, ask))) return false;
+    if (at !== undefined && isBounded && !isWithin(bounds, at(row, request))) return false;
     for (const { wanted, field } of fields) {
-      const value = field(row, ask);
+      const value = field(row, request);
       const values = Array.isArray(value) ? value : [value];
       if (!values.some((one) => one !== undefined && wanted.has(String(one)))) return false;
     }
@@ -106,32 +106,36 @@ function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | und
 }
 
 /** Reads slot by slot until there are `wanted` rows. */
-function scan<T>(ask: Ask, of: Listing<T>, keep: (row: T) => boolean, wanted: number): readonly T[] {
-  const { view, bounds, sort = 1 } = ask;
+function scan<T>(request: ParsedRequest, of: Listing<T>, keep: (row: T) => boolean, wanted: number): readonly T[] {
+  const { view, bounds, sort = 1 } = request;
   const { utimeOf } = view.chain.clock;
   const isBySecond = bounds.byTime || of.isBySecond === true;
-  const timeless = (): readonly T[] => of.timeless?.(ask).filter(keep) ?? [];
+  const timeless = (): readonly T[] => of.timeless?.(request).filter(keep) ?? [];
   const found: T[] = sort === -1 ? [...timeless()] : [];
-  for (const slot of slotsOf(ask, of, sort)) {
+  for (const slot of slotsOf(request, of, sort)) {
     // Rows of the same second are ties, so a second is read completely before the page ends.
     if (found.length >= wanted && (!isBySecond || utimeOf(slot) !== utimeOf(slot - sort))) break;
-    for (const row of of.inSlot?.(ask, slot) ?? []) if (keep(row)) found.push(row);
+    for (const row of of.inSlot?.(request, slot) ?? []) if (keep(row)) found.push(row);
   }
   if (sort === 1 && found.length < wanted) found.push(...timeless());
   return found;
 }
 
 /** The slots that a request allows, in its order. @throws {ApiError} 500 after as many slots as the server can read */
-function* slotsOf<T>(ask: Ask, { isWanted, slotsBefore = 1 }: Listing<T>, step: 1 | -1): Generator<number> {
-  const { view } = ask;
-  const { startLt, endLt, startUtime, endUtime } = ask.bounds;
+function* slotsOf<T>(
+  request: ParsedRequest,
+  { isWanted, slotsBefore = 1 }: Listing<T>,
+  step: 1 | -1,
+): Generator<number> {
+  const { view } = request;
+  const { startLt, endLt, startUtime, endUtime } = request.bounds;
   const time = view.chain.clock.slotsOfUtime(startUtime, endUtime);
-  const [lt, seqno] = [ask.number('lt'), ask.number('seqno')];
+  const [lt, seqno] = [request.number('lt'), request.number('seqno')];
   const named = seqno === undefined ? undefined : view.chain.slotsOfSeqno(seqno);
   const first = Math.max(-slotsBefore, time.first, slotOfLt(Math.max(startLt, lt ?? 0)), named?.first ?? -1);
   const end = slotOfLt(Math.min(endLt, lt ?? Number.MAX_SAFE_INTEGER));
   const last = Math.min(slotOf(view.head()), time.last, end, named?.last ?? Number.MAX_SAFE_INTEGER);
-  const wanted = isWanted?.(ask);
+  const wanted = isWanted?.(request);
   let scanned = 0;
   for (let slot = step === 1 ? first : last; slot >= first && slot <= last; slot += step) {
     if (wanted?.(slot) === false) continue;

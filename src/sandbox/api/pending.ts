@@ -5,30 +5,30 @@ import { descriptionOf } from '../chain/description.ts';
 import { masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { TraceRow } from '../chain/trace-index.ts';
 import type { JsonRecord } from '../page/json.ts';
-import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import { actionRecord, type TraceSource, traceRecord } from './event-records.ts';
 import { rows } from './list.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 /** Blocks after the head whose traces are predicted, and blocks before it whose traces may be unfinished. */
-const FORESEEN = 3;
-const UNFINISHED = 12;
+const PREDICTED_BLOCKS = 3;
+const UNFINISHED_BLOCKS = 12;
 /** Types whose traces the store of pending traces does not have. */
-const LEFT_OUT = /^(layerzero|cocoon|jvault_stake)/;
+const UNLISTED_TYPES = /^(layerzero|cocoon|jvault_stake)/;
 
 /** From the least final to the most. */
 const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
 type Finality = (typeof FINALITIES)[number];
 
-function refuseUnnamed(ask: Ask): void {
-  demand(ask.has('account', 'ext_msg_hash'), 'account or ext_msg_hash should be specified');
+function refuseUnnamed(request: ParsedRequest): void {
+  demand(request.has('account', 'ext_msg_hash'), 'account or ext_msg_hash should be specified');
 }
 
-function askedFor(ask: Ask): readonly TraceRow[] {
-  const { view } = ask;
-  const account = ask.text('account');
-  const hashes = new Set(ask.list('ext_msg_hash'));
+function requestedTraces(request: ParsedRequest): readonly TraceRow[] {
+  const { view } = request;
+  const account = request.text('account');
+  const hashes = new Set(request.list('ext_msg_hash'));
   return underWay(view).filter((trace) => {
     if (account !== undefined) return view.traces.rowsOf(trace).some((row) => row.account === account);
     return Object.values(view.actions.externalHashes(trace)).some((hash) => hashes.has(String(hash)));
@@ -39,11 +39,11 @@ function askedFor(ask: Ask): readonly TraceRow[] {
 function underWay(view: View): readonly TraceRow[] {
   const head = slotOf(view.head());
   const found: TraceRow[] = [];
-  for (let slot = head - UNFINISHED; slot <= head + FORESEEN; slot += 1) {
+  for (let slot = head - UNFINISHED_BLOCKS; slot <= head + PREDICTED_BLOCKS; slot += 1) {
     for (const { template, message, epoch } of view.chain.createdIn(slot)) {
       if (message.from !== undefined || message.to === undefined) continue;
       const trace = view.traces.of(view.chain.row(template, message.to, epoch));
-      if (trace === undefined || view.actions.of(trace).some(({ plan }) => LEFT_OUT.test(plan.type))) continue;
+      if (trace === undefined || view.actions.of(trace).some(({ plan }) => UNLISTED_TYPES.test(plan.type))) continue;
       if (view.traces.rowsOf(trace).some((row) => finalityOf(view, row) !== 'finalized')) found.push(trace);
     }
   }
@@ -56,20 +56,20 @@ function finalityOf(view: View, row: TransactionRow): Finality {
 }
 
 /** The actions of a trace that a request supports. */
-function actionsOf(ask: Ask, trace: TraceRow): readonly ActionRow[] {
-  const types = supportedTypes(ask.list('supported_action_types'));
-  return ask.view.actions.of(trace).filter((row) => isShown(row, types));
+function actionsOf(request: ParsedRequest, trace: TraceRow): readonly ActionRow[] {
+  const types = supportedTypes(request.list('supported_action_types'));
+  return request.view.actions.of(trace).filter((row) => isShown(row, types));
 }
 
 /** A trace as the store of pending traces has it. */
-function pendingSource(ask: Ask, trace: TraceRow): TraceSource {
-  const { view } = ask;
+function pendingSource(request: ParsedRequest, trace: TraceRow): TraceSource {
+  const { view } = request;
   const finalities = view.traces.rowsOf(trace).map((row) => finalityOf(view, row));
   const [root] = view.traces.rowsOf(trace, [trace.plan.root]);
   const isRootKnown = root !== undefined && finalityOf(view, root) !== 'pending';
   return {
-    hashOf: (row) => shownHash(view, row),
-    recordOf: (row) => foreseen(ask, trace, row, isRootKnown),
+    hashOf: (row) => pendingHash(view, row),
+    recordOf: (row) => predictedRecord(request, trace, row, isRootKnown),
     endSeqno: view.head() + 1,
     isRootKnown,
     finality: FINALITIES.find((finality) => finalities.includes(finality)) ?? 'finalized',
@@ -79,7 +79,7 @@ function pendingSource(ask: Ask, trace: TraceRow): TraceSource {
 }
 
 /** Some predictions are wrong: their hashes never get on chain. */
-function shownHash(view: View, row: TransactionRow): string {
+function pendingHash(view: View, row: TransactionRow): string {
   const hash = view.chain.transactionHash(row);
   if (finalityOf(view, row) !== 'pending' || row.transaction.id % 4 !== 1) return hash;
   const bytes = Buffer.from(hash, 'base64');
@@ -88,20 +88,25 @@ function shownHash(view: View, row: TransactionRow): string {
 }
 
 /** A transaction as the store of pending traces has it. */
-function foreseen(ask: Ask, trace: TraceRow, row: TransactionRow, isRootKnown: boolean): JsonRecord {
-  const { view } = ask;
+function predictedRecord(
+  request: ParsedRequest,
+  trace: TraceRow,
+  row: TransactionRow,
+  isRootKnown: boolean,
+): JsonRecord {
+  const { view } = request;
   const finality = finalityOf(view, row);
-  const known = ask.transaction(row);
+  const known = request.transaction(row);
   const { in_msg: incoming, out_msgs: outgoing, account_state_before: before, account_state_after: after } = known;
   const isPending = finality === 'pending';
   return {
     ...known,
-    hash: shownHash(view, row),
+    hash: pendingHash(view, row),
     mc_block_seqno: isPending ? view.head() : known.mc_block_seqno,
     trace_id: isRootKnown ? known.trace_id : undefined,
     trace_external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
     description: { ...descriptionOf(row, view.chain.codec), is_tock: false, installed: false },
-    block_ref: (isPending ? startedFrom(view, row.transaction.account) : undefined) ?? known.block_ref,
+    block_ref: (isPending ? newestShardBlock(view, row.transaction.account) : undefined) ?? known.block_ref,
     in_msg: incoming && { ...incoming, value_extra_currencies: incoming.value_extra_currencies ?? {} },
     out_msgs: outgoing.map((one) => ({ ...one, value_extra_currencies: one.value_extra_currencies ?? {} })),
     account_state_before: { hash: before.hash },
@@ -112,7 +117,7 @@ function foreseen(ask: Ask, trace: TraceRow, row: TransactionRow, isRootKnown: b
 }
 
 /** Newest block of the shard of an account. */
-function startedFrom(view: View, account: Account): JsonRecord | undefined {
+function newestShardBlock(view: View, account: Account): JsonRecord | undefined {
   const state = view.chain
     .stateOf(view.head())
     .find(({ plan }) => plan.name.workchain === account.workchain && account.idBits.startsWith(plan.prefix));
@@ -121,15 +126,15 @@ function startedFrom(view: View, account: Account): JsonRecord | undefined {
   return { workchain: account.workchain, shard, seqno };
 }
 
-/** What the store of pending traces has. */
+/** Lists from the store of pending traces. */
 export const pendingLists = {
   /** Only predicted ones. */
   'GET /pendingTransactions': rows<{ readonly trace: TraceRow; readonly row: TransactionRow }>({
-    refuse: (ask) => demand(ask.has('account'), 'at least 1 account address required'),
-    rows: (ask) => {
-      const accounts = new Set(ask.list('account'));
-      const found = underWay(ask.view).flatMap((trace) => {
-        const rows = ask.view.traces.rowsOf(trace).filter(({ account }) => accounts.has(account));
+    refuse: (request) => demand(request.has('account'), 'at least 1 account address required'),
+    rows: (request) => {
+      const accounts = new Set(request.list('account'));
+      const found = underWay(request.view).flatMap((trace) => {
+        const rows = request.view.traces.rowsOf(trace).filter(({ account }) => accounts.has(account));
         return rows.map((row) => ({ trace, row }));
       });
       demand(found.length > 0, 'emulated traces not found', 404);
@@ -137,30 +142,30 @@ export const pendingLists = {
     },
     keep: ({ row }, { view }) => finalityOf(view, row) === 'pending',
     order: () => [],
-    record: ({ trace, row }, ask) => pendingSource(ask, trace).recordOf(row),
+    record: ({ trace, row }, request) => pendingSource(request, trace).recordOf(row),
     // All of them are on chain.
     isNull: true,
   }),
   'GET /pendingTraces': rows<TraceRow>({
     refuse: refuseUnnamed,
-    rows: askedFor,
+    rows: requestedTraces,
     order: () => [],
-    record: (trace, ask) => traceRecord(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
+    record: (trace, request) => traceRecord(request, trace, pendingSource(request, trace), actionsOf(request, trace)),
     isNull: true,
   }),
   'GET /pendingActions': rows<ActionRow>({
     refuse: refuseUnnamed,
-    rows: (ask) => askedFor(ask).flatMap((trace) => actionsOf(ask, trace)),
+    rows: (request) => requestedTraces(request).flatMap((trace) => actionsOf(request, trace)),
     order: () => [
       [({ trace }) => trace.endLt, -1],
       [({ endLt }) => endLt, -1],
       [({ startLt }) => startLt, -1],
     ],
-    record: (row, ask) => {
-      const source = pendingSource(ask, row.trace);
-      const rows = ask.isOn('include_transactions') ? ask.view.traces.rowsOf(row.trace) : undefined;
+    record: (row, request) => {
+      const source = pendingSource(request, row.trace);
+      const rows = request.isOn('include_transactions') ? request.view.traces.rowsOf(row.trace) : undefined;
       const shown = rows && new Map(rows.map((each) => [source.hashOf(each), source.recordOf(each)]));
-      return actionRecord(ask, row, source, shown);
+      return actionRecord(request, row, source, shown);
     },
   }),
 };

@@ -2,10 +2,10 @@ import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
-import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
 import { type By, byId, rows } from './list.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
@@ -32,13 +32,13 @@ function ownerOfCollection(view: View, { index }: Account): Account | undefined 
   return index % 4 === 2 ? undefined : wallets[index % wallets.length];
 }
 
-function collection(state: LatestState, ask: Ask): JsonRecord {
+function collection(state: LatestState, request: ParsedRequest): JsonRecord {
   const { account } = state;
   return {
-    address: ask.meet(account),
-    owner_address: ask.meet(ownerOfCollection(ask.view, account)),
+    address: request.addAccount(account),
+    owner_address: request.addAccount(ownerOfCollection(request.view, account)),
     last_transaction_lt: String(state.lastLt),
-    next_item_index: nextIndexOf(ask.view, account),
+    next_item_index: nextIndexOf(request.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
     data_hash: state.data?.hash ?? '',
     code_hash: account.codeHash,
@@ -62,27 +62,27 @@ export function ownerOf(view: View, item: LatestState): Account | undefined {
 }
 
 /** The record of an item, with its collection. */
-function itemRecord(state: LatestState, ask: Ask): JsonRecord {
-  const { view } = ask;
+function itemRecord(state: LatestState, request: ParsedRequest): JsonRecord {
+  const { view } = request;
   const { account, quiet } = state;
   const parent = view.latestStates.find(account.parent?.address ?? '');
   const sale = quiet?.sale?.account;
   const auction = quiet?.saleKind === 'getgems_auction';
   return {
-    address: ask.meet(account),
+    address: request.addAccount(account),
     init: true,
     index: indexOf(state),
     collection_address: parent?.address ?? null,
-    owner_address: ask.meet(ownerOf(view, state)),
+    owner_address: request.addAccount(ownerOf(view, state)),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
     data_hash: state.data?.hash ?? '',
-    collection: parent === undefined ? null : collection(parent, ask),
+    collection: parent === undefined ? null : collection(parent, request),
     on_sale: sale !== undefined,
-    sale_contract_address: sale !== undefined && !auction ? ask.meet(sale) : undefined,
-    auction_contract_address: sale !== undefined && auction ? ask.meet(sale) : undefined,
-    real_owner: sale === undefined ? undefined : (ask.meet(view.latestStates.ownerOf(state)) ?? undefined),
+    sale_contract_address: sale !== undefined && !auction ? request.addAccount(sale) : undefined,
+    auction_contract_address: sale !== undefined && auction ? request.addAccount(sale) : undefined,
+    real_owner: sale === undefined ? undefined : (request.addAccount(view.latestStates.ownerOf(state)) ?? undefined),
   };
 }
 
@@ -140,15 +140,15 @@ export const tokenLists = {
       address: ({ address }) => address,
       admin_address: ({ account }, { view }) => adminOf(view, account)?.address,
     },
-    order: (ask) => (ask.has('address') ? [] : [byId(ask)]),
-    record: (state, ask) => {
+    order: (request) => (request.has('address') ? [] : [byId(request)]),
+    record: (state, request) => {
       const { account } = state;
-      const admin = adminOf(ask.view, account);
+      const admin = adminOf(request.view, account);
       return {
-        address: ask.meet(account),
-        total_supply: String(supplyOf(ask.view, account)),
+        address: request.addAccount(account),
+        total_supply: String(supplyOf(request.view, account)),
         mintable: admin !== undefined,
-        admin_address: ask.meet(admin),
+        admin_address: request.addAccount(admin),
         jetton_content:
           account.index % 5 === 3
             ? {}
@@ -157,17 +157,17 @@ export const tokenLists = {
                 name: `Jetton "${account.index}" é <&>`,
                 uri: `https://example.com/${account.index}.json`,
               },
-        jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
+        jetton_wallet_code_hash: request.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
         code_hash: account.codeHash,
         data_hash: state.data?.hash ?? '',
         last_transaction_lt: String(state.lastLt),
       };
     },
   }),
-  /** By row id, or by what is asked for. */
+  /** By row id, or by the keys in the request. */
   'GET /jetton/wallets': rows<LatestState>({
-    refuse: (ask) => {
-      const isOne = ask.list('jetton_address').length <= 1 || ask.list('owner_address').length === 1;
+    refuse: (request) => {
+      const isOne = request.list('jetton_address').length <= 1 || request.list('owner_address').length === 1;
       demand(isOne, 'exactly one owner_address is required for several jetton_address');
     },
     rows: ({ view }) => view.latestStates.ofRole('jetton-wallet'),
@@ -178,17 +178,17 @@ export const tokenLists = {
     },
     keep: (state, { view, isOn }) =>
       !isOn('exclude_zero_balance') || view.latestStates.jettonsOf(state) !== 0n || state.quiet?.mintless !== undefined,
-    order: (ask) => {
-      if (ask.sort !== undefined) return [[(state) => ask.view.latestStates.jettonsOf(state), ask.sort]];
-      if (ask.list('jetton_address').length === 1) return [byId(ask)];
-      if (ask.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(ask)];
-      return ask.has('address') ? [[({ address }) => address, 1]] : [byId(ask)];
+    order: (request) => {
+      if (request.sort !== undefined) return [[(state) => request.view.latestStates.jettonsOf(state), request.sort]];
+      if (request.list('jetton_address').length === 1) return [byId(request)];
+      if (request.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(request)];
+      return request.has('address') ? [[({ address }) => address, 1]] : [byId(request)];
     },
-    record: (state, ask) => ({
-      address: ask.meet(state.account),
-      balance: String(ask.view.latestStates.jettonsOf(state)),
-      owner: ask.meet(state.account.owner) ?? '',
-      jetton: ask.meet(state.account.parent) ?? '',
+    record: (state, request) => ({
+      address: request.addAccount(state.account),
+      balance: String(request.view.latestStates.jettonsOf(state)),
+      owner: request.addAccount(state.account.owner) ?? '',
+      jetton: request.addAccount(state.account.parent) ?? '',
       last_transaction_lt: String(state.lastLt),
       code_hash: state.code?.hash,
       data_hash: state.data?.hash,
@@ -210,16 +210,16 @@ export const tokenLists = {
       collection_address: ({ address }) => address,
       owner_address: ({ account }, { view }) => ownerOfCollection(view, account)?.address,
     },
-    order: (ask) => (ask.has('collection_address', 'owner_address') ? [] : [byId(ask)]),
+    order: (request) => (request.has('collection_address', 'owner_address') ? [] : [byId(request)]),
     record: collection,
   }),
-  /** By row id, or by what is asked for. */
+  /** By row id, or by the keys in the request. */
   'GET /nft/items': rows<LatestState>({
-    refuse: (ask) => {
-      const [indexes, collections] = [ask.list('index'), ask.list('collection_address')];
+    refuse: (request) => {
+      const [indexes, collections] = [request.list('index'), request.list('collection_address')];
       const isNumbers = indexes.every((index) => /^\d+$/.test(index));
       demand(isNumbers, 'index should contain only digits');
-      const isOne = collections.length <= 1 || ask.list('owner_address').length === 1;
+      const isOne = collections.length <= 1 || request.list('owner_address').length === 1;
       demand(isOne, 'exactly one owner_address is required for several collection_address');
       const isWithin = indexes.length === 0 || collections.length > 0;
       demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
@@ -232,43 +232,43 @@ export const tokenLists = {
       owner_address: (item, { view, isOn }) =>
         (isOn('include_on_sale') ? view.latestStates.ownerOf(item) : ownerOf(view, item))?.address,
     },
-    order: (ask) => {
+    order: (request) => {
       const byIndex: By<LatestState> = [(item) => BigInt(indexOf(item)), 1];
-      if (ask.isOn('sort_by_last_transaction_lt')) return [[({ lastLt }) => lastLt, -1]];
-      if (ask.list('collection_address').length === 1) return [byIndex];
-      if (ask.has('owner_address')) {
+      if (request.isOn('sort_by_last_transaction_lt')) return [[({ lastLt }) => lastLt, -1]];
+      if (request.list('collection_address').length === 1) return [byIndex];
+      if (request.has('owner_address')) {
         return [
-          [(item) => ownerOf(ask.view, item)?.address ?? '', 1],
+          [(item) => ownerOf(request.view, item)?.address ?? '', 1],
           [({ account }) => account.parent?.address ?? '', 1],
           byIndex,
         ];
       }
-      return ask.has('address') ? [] : [byId(ask)];
+      return request.has('address') ? [] : [byId(request)];
     },
     record: itemRecord,
   }),
   /** Fixed sales, then auctions, then telemint. */
   'GET /nft/sales': rows<LatestState>({
-    refuse: (ask) => {
-      const count = new Set(ask.list('address')).size;
+    refuse: (request) => {
+      const count = new Set(request.list('address')).size;
       demand(count > 0, 'at least 1 address required');
       demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
     },
     rows: ({ view }) => view.latestStates.ofRole('nft-item').filter(({ quiet }) => quiet?.saleKind !== undefined),
     where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
     order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
-    record: (state, ask) => {
-      const { view } = ask;
+    record: (state, request) => {
+      const { view } = request;
       const { quiet } = state;
       const kind = quiet?.saleKind ?? 'telemint';
       const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
-      const place = ask.meet(view.chain.epoch.cast.contracts[0]);
-      const item = itemRecord(state, ask);
+      const place = request.addAccount(view.chain.epoch.cast.contracts[0]);
+      const item = itemRecord(state, request);
       return {
         type: kind,
         address: contract?.address ?? state.address,
         nft_address: state.address,
-        nft_owner_address: ask.meet(state.account.owner),
+        nft_owner_address: request.addAccount(state.account.owner),
         marketplace_address: kind === 'telemint' ? undefined : place,
         created_at: kind === 'telemint' ? undefined : SALES_CREATED,
         last_transaction_lt: String(contract?.lastLt ?? state.lastLt),

@@ -9,11 +9,11 @@ import { TransactionRecords } from '../page/transactions.ts';
 import { demand } from './errors.ts';
 import { LatestStates } from './latest-states.ts';
 
-/** How many networks are kept. */
-const KEPT_NETWORKS = 4;
+/** Number of cached networks. */
+const CACHED_NETWORKS = 4;
 const networks = new Map<string, ReturnType<typeof makeNetwork>>();
 
-/** What depends on the seed and the options of a chain alone: the same for all sandboxes of a process that share them. */
+/** The parts that depend on seed and chain options alone, shared by all sandboxes of a process that have them in common. */
 function makeNetwork(seed: number, options: ChainOptions) {
   const chain = new Chain(seed, options);
   const traces = new TraceIndex(chain);
@@ -21,21 +21,21 @@ function makeNetwork(seed: number, options: ChainOptions) {
   return { chain, traces, actions: new Actions(chain, traces), blocks, records };
 }
 
-/** A network, as it was made before, if it is one of the last that were asked for. */
+/** A network; the most recently used ones are cached. */
 function sharedNetwork(seed: number, { tieSeqno, activity, blockTimeMs, hasCells }: ChainOptions) {
   const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs} ${hasCells}`;
   const network = remembered(networks, key, () => makeNetwork(seed, { tieSeqno, activity, blockTimeMs, hasCells }));
-  // The least recently asked for comes first.
+  // The least recently used comes first.
   networks.delete(key);
   networks.set(key, network);
-  for (const oldest of networks.keys()) if (networks.size > KEPT_NETWORKS) networks.delete(oldest);
+  for (const oldest of networks.keys()) if (networks.size > CACHED_NETWORKS) networks.delete(oldest);
   return network;
 }
 
 /** What endpoints read: the chain up to the head. */
 export type View = ReturnType<typeof viewOf>;
 
-/** @param actionLag how many blocks actions are behind the head */
+/** @param actionLag Number of blocks that actions lag behind the head */
 export function viewOf(seed: number, head: () => number, options: ChainOptions & { readonly actionLag: number }) {
   const network = sharedNetwork(seed, options);
   const { chain, actions } = network;

@@ -40,7 +40,7 @@ interface Places {
   stateHash(key: TransactionKey, side: 'before' | 'after'): string;
 }
 
-/** The hashes of one epoch of a template, by id, each made when it is asked for. */
+/** The hashes of one epoch of a template, by id, each made on first use. */
 interface Made {
   readonly transactions: CellRef[];
   readonly messages: CellRef[];
@@ -59,7 +59,7 @@ const CHANGED: Words<'unchanged' | 'frozen' | 'deleted'> = {
 
 /**
  * Hashes of transactions and messages as the chain makes them: of their cells. A transaction contains the hash of the previous one of its
- * account, so those of an account are made one after the other, from its first to the one that is asked for.
+ * account, so those of an account are made one after the other, from its first to the requested one.
  */
 export class CellHashes {
   readonly #chain: Places;

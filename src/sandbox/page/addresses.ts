@@ -7,17 +7,17 @@ import { type JsonRecord, jsonOf } from './json.ts';
 const TOKENS: ReadonlySet<Account['role']> = new Set(['jetton-wallet', 'jetton-master', 'nft-item', 'nft-collection']);
 
 /** Accounts of one response by address. */
-export type Met = Map<string, Account>;
+export type AccountsByAddress = Map<string, Account>;
 
 /** Rows of address books, which are the same in all networks, by address. */
 const entries = new Map<string, string>();
-const KEPT_ENTRIES = 20_000;
+const CACHED_ENTRIES = 20_000;
 
 /** The address book, sorted by address. */
-export function bookText(met: Met): string {
-  if (entries.size > KEPT_ENTRIES) entries.clear();
-  const made = [...met.keys()].sort().map((address) => {
-    return remembered(entries, address, () => `"${address}":${jsonOf(bookRow(address, met.get(address)))}`);
+export function bookText(accounts: AccountsByAddress): string {
+  if (entries.size > CACHED_ENTRIES) entries.clear();
+  const made = [...accounts.keys()].sort().map((address) => {
+    return remembered(entries, address, () => `"${address}":${jsonOf(bookRow(address, accounts.get(address)))}`);
   });
   return `{${made.join(',')}}`;
 }
@@ -40,9 +40,9 @@ export function interfacesOf(account: Account): readonly string[] | null {
 }
 
 /** Metadata of token contracts, and of the masters of the jetton wallets. */
-export function metadataText(met: Met): string {
-  const tokens: Met = new Map();
-  for (const [address, account] of met) {
+export function metadataText(accounts: AccountsByAddress): string {
+  const tokens: AccountsByAddress = new Map();
+  for (const [address, account] of accounts) {
     if (!TOKENS.has(account.role)) continue;
     tokens.set(address, account);
     if (account.role === 'jetton-wallet' && account.parent?.address !== undefined)

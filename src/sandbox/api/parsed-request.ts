@@ -2,7 +2,7 @@ import { endpointFacts } from '../../api/facts.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
 import type { MessageKey, TransactionRow } from '../chain/model.ts';
-import { bookText, type Met, metadataText } from '../page/addresses.ts';
+import { type AccountsByAddress, bookText, metadataText } from '../page/addresses.ts';
 import { type JsonRecord, type RecordName, textOf, type Verbatim } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './errors.ts';
@@ -34,16 +34,16 @@ export interface Bounds {
 }
 
 /** A request as the server reads it, and the accounts of its response. */
-export class Ask {
+export class ParsedRequest {
   readonly view: View;
   /** Decides the order of ties. */
   readonly shuffle: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly #facts: EndpointFacts;
   readonly #request: SandboxRequest;
-  readonly #met: Met = new Map();
-  /** Whole transactions of the response by hash, which actions share. */
-  readonly shown = new Map<string, Verbatim>();
+  readonly #accounts: AccountsByAddress = new Map();
+  /** JSON of transactions by hash, shared by the actions of the response. */
+  readonly transactionTexts = new Map<string, Verbatim>();
   readonly #values = new Map<string, readonly string[]>();
 
   /** @throws {ApiError} for a parameter that cannot be read */
@@ -57,7 +57,7 @@ export class Ask {
     for (const [name, type] of Object.entries(this.#facts.params)) this.#values.set(name, this.#read(name, type));
   }
 
-  /** The normalized values of a parameter: of a list all, else the last that was given. */
+  /** The normalized values of a parameter: all of a list, else the last one. */
   #read(name: string, type: string): readonly string[] {
     const given = this.#request.query.getAll(name);
     const [, kind = '', isList] = /^([^[!=]+)(\[\])?/.exec(type) ?? [];
@@ -111,7 +111,7 @@ export class Ask {
     };
   }
 
-  /** The page that is asked for; the first 1000 rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
+  /** The requested page; the first 1000 rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
   get page(): { readonly limit: number; readonly offset: number } {
     const { params, refused } = this.#facts;
     if (params['limit'] === undefined) return { limit: 1000, offset: 0 };
@@ -120,7 +120,7 @@ export class Ask {
     return { limit: Math.max(1, limit), offset: Math.max(0, this.number('offset') ?? 0) };
   }
 
-  /** 1 for ascending, -1 for descending; undefined if the endpoint has no order unless one is asked for. */
+  /** 1 for ascending, -1 for descending; undefined if neither the request nor the endpoint has an order. */
   get sort(): 1 | -1 | undefined {
     const text = this.text('sort')?.toLowerCase();
     if (text === undefined) return this.#facts.params['sort'] === 'asc|desc' ? undefined : -1;
@@ -136,32 +136,36 @@ export class Ask {
   }
 
   /** Adds an account to the address book; returns its raw address, or null if there is none. */
-  readonly meet = (account: Account | undefined, epoch = 0): string | null => {
+  readonly addAccount = (account: Account | undefined, epoch = 0): string | null => {
     if (account === undefined) return null;
     const address = addressOf(account, epoch, this.view.chain.codec);
-    this.#met.set(address, account);
+    this.#accounts.set(address, account);
     return address;
   };
 
-  meetMessage({ message: { source, destination }, epoch }: MessageKey): void {
-    for (const account of [source, destination]) this.meet(account, epoch);
+  addAccountsOf({ message: { source, destination }, epoch }: MessageKey): void {
+    for (const account of [source, destination]) this.addAccount(account, epoch);
   }
 
   /** The record of a transaction, whose accounts are added to the address book. */
   transaction(row: TransactionRow): ReturnType<View['records']['transaction']> {
-    this.meet(row.transaction.account, row.epoch);
-    for (const message of this.view.chain.messagesOf(row)) this.meetMessage(message);
+    this.addAccount(row.transaction.account, row.epoch);
+    for (const message of this.view.chain.messagesOf(row)) this.addAccountsOf(message);
     return this.view.records.transaction(row);
   }
 
-  /** The response; null for a list that is not there. */
-  reply(records: readonly JsonRecord[] | null): string {
+  /** The response as JSON. `null` stands for a list that does not exist. */
+  responseText(records: readonly JsonRecord[] | null): string {
     const { shape, rows, maps, record: name } = this.#facts;
     const list = records === null ? 'null' : `[${records.map((record) => textOf(name, record)).join(',')}]`;
     if (shape === 'array') return list;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
-    const book = maps.includes('address_book') ? `,"address_book":${bookText(noBook ? new Map() : this.#met)}` : '';
-    const metadata = maps.includes('metadata') ? `,"metadata":${metadataText(noMetadata ? new Map() : this.#met)}` : '';
+    const book = maps.includes('address_book')
+      ? `,"address_book":${bookText(noBook ? new Map() : this.#accounts)}`
+      : '';
+    const metadata = maps.includes('metadata')
+      ? `,"metadata":${metadataText(noMetadata ? new Map() : this.#accounts)}`
+      : '';
     return `{"${rows}":${list}${book}${metadata}}`;
   }
 }
