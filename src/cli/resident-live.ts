@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { formatError } from '../core/errors.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
@@ -14,7 +15,6 @@ import type { Context, ContextFlags } from './context.ts';
 import { type LiveOptions, LiveOutput } from './live-output.ts';
 import { describeLastUnpublished } from './publishing.ts';
 import { isDetail } from './run-live.ts';
-import { ServiceNotify } from './service-notify.ts';
 import { limitHeap } from './v8-flags.ts';
 
 /** Flags of a process that goes on until it is stopped. */
@@ -208,5 +208,42 @@ function describeScheduled(event: ScheduleEvent): string {
       return `waiting for this to pass: ${event.message}\n`;
     case 'draining':
       return 'draining: the current run may finish, no new run starts\n';
+  }
+}
+
+/** Notifies systemd of the state of a service, by `systemd-notify`; does nothing outside of a unit with `Type=notify`. */
+class ServiceNotify {
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * The service works. From now on, notifies the watchdog twice in its period.
+   *
+   * @param isAlive false lets the watchdog end the service
+   * @param describe status line of the service
+   */
+  ready(isAlive: () => boolean, describe: () => string): void {
+    if (!this.#isUnit) return;
+    this.#send('READY=1', `STATUS=${describe()}`);
+    const periodUs = Number(process.env['WATCHDOG_USEC'] ?? 0);
+    if (!(periodUs > 0)) return;
+    this.#timer = setInterval(() => {
+      if (isAlive()) this.#send('WATCHDOG=1', `STATUS=${describe()}`);
+    }, periodUs / 2000);
+    this.#timer.unref();
+  }
+
+  /** The service ends. */
+  stopping(): void {
+    clearInterval(this.#timer);
+    if (this.#isUnit) this.#send('STOPPING=1');
+  }
+
+  get #isUnit(): boolean {
+    return (process.env['NOTIFY_SOCKET'] ?? '') !== '';
+  }
+
+  #send(...assignments: readonly string[]): void {
+    // Node has no datagram sockets of this kind. A message that is lost is followed by the next.
+    execFile('systemd-notify', [...assignments], () => undefined);
   }
 }

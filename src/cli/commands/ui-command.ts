@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { type CommonOptions, parseCount, parsePort, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
@@ -60,7 +61,20 @@ async function serve(context: Context<UiFlags>): Promise<void> {
     jobsPath: flags.jobs,
   });
   context.write(`${server.url}\npress Ctrl-C to stop\n`);
-  if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);
+  if (flags.open === true) openBrowser(server.url);
   await context.untilInterrupted();
   await server.close();
+}
+
+/** Opens an address in the default browser. A browser that does not start is no error, because the address was printed. */
+function openBrowser(url: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['explorer', url]
+        : ['xdg-open', url];
+  const child = spawn(command ?? '', args, { stdio: 'ignore', detached: true });
+  child.once('error', () => process.stderr.write('no browser could be started: open the address above\n'));
+  child.unref();
 }
