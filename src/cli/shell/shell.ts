@@ -15,7 +15,7 @@ import { requireOutside } from '../../warehouse/query/copy-targets.ts';
 import { openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
-import { type DotCommand, dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
+import { dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
 import { isTooLarge, showInPager } from './pager.ts';
 import { StatementBuffer } from './statement-buffer.ts';
 
@@ -29,7 +29,7 @@ export interface ShellOptions {
   readonly isInteractive: boolean;
   /** Earlier lines, newest first. */
   readonly history: readonly string[];
-  /** Called with all lines, newest first, whenever one was entered. */
+  /** Called after each entered line with all lines, newest first. */
   readonly onHistory: (lines: readonly string[]) => void;
   /** Command that shows results which are larger than the terminal. */
   readonly pager: string;
@@ -40,10 +40,10 @@ export interface ShellOptions {
 }
 
 const PROMPT = 'tonlake> ';
-const CONTINUED = '    ...> ';
+const CONTINUATION_PROMPT = '    ...> ';
 /** Interval of attempts to cancel a query, in milliseconds. */
 const CANCEL_MS = 50;
-/** Statements whose only result is that they were done. */
+/** Statements without rows to show. */
 const SILENT = /^\s*(set|reset|create|drop|use|prepare|deallocate)\b/i;
 
 /** A prompt for SQL over a warehouse. @returns false if a statement of a script failed */
@@ -62,22 +62,20 @@ class Shell implements Settings {
   private readonly options: ShellOptions;
   private readonly buffer = new StatementBuffer();
   private readonly lines: Interface;
-  private readonly commands: ReadonlyMap<string, DotCommand>;
   private names: Promise<KnownNames> | undefined;
-  /** Stays open, so that temporary objects stay; unless that would lock out writers. */
+  /** Stays open for temporary objects, unless that would lock out writers. */
   private queries: Queries | undefined;
   private running: Queries | undefined;
-  /** Lines that were entered and are not done. */
-  private underWay = 0;
+  /** Number of entered lines that are not done. */
+  private pendingLines = 0;
   private isCancelled = false;
   private file: WriteStream | undefined;
   private nextFile: string | undefined;
-  private isOver = false;
+  private hasEnded = false;
 
   constructor(options: ShellOptions) {
     this.options = options;
     const { input, output, isInteractive, history } = options;
-    this.commands = dotCommands;
     this.lines = createInterface({
       input,
       terminal: isInteractive,
@@ -86,7 +84,7 @@ class Shell implements Settings {
         void this.complete(line).then((result) => found(null, result));
       },
     });
-    this.lines.on('line', () => void this.underWay++);
+    this.lines.on('line', () => void this.pendingLines++);
     this.lines.on('SIGINT', () => this.interrupt());
     this.lines.on('history', (entered: string[]) => options.onHistory(entered));
   }
@@ -95,14 +93,14 @@ class Shell implements Settings {
     this.prompt();
     for await (const line of this.lines) {
       const isDone = await this.enter(line);
-      this.underWay--;
+      this.pendingLines--;
       if (!isDone && !this.options.isInteractive) return false;
-      if (this.isOver) return true;
+      if (this.hasEnded) return true;
       this.prompt();
     }
     const rest = this.buffer.take();
     if (this.options.isInteractive) await this.print('\n');
-    return rest === '' || (await this.attempt(() => this.answer(rest)));
+    return rest === '' || (await this.attempt(() => this.execute(rest)));
   }
 
   async close(): Promise<void> {
@@ -112,7 +110,7 @@ class Shell implements Settings {
   }
 
   end(): void {
-    this.isOver = true;
+    this.hasEnded = true;
   }
 
   describe(name: string | undefined): Promise<string> {
@@ -133,13 +131,13 @@ class Shell implements Settings {
     if (path === undefined) return;
     await requireOutside(this.options.warehouse, path);
     const opened = createWriteStream(path);
-    // What is written next fails, or the end does.
+    // The next write or the end reports the error.
     opened.on('error', () => undefined);
     await this.toFile(opened, () => once(opened, 'open'));
     this.file = opened;
   }
 
-  /** A file that fails is left: later results are printed. */
+  /** After a failure of the file, later results are printed. */
   private async toFile(file: WriteStream, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -159,15 +157,15 @@ class Shell implements Settings {
 
   private prompt(): void {
     if (!this.options.isInteractive) return;
-    this.lines.setPrompt(this.buffer.isEmpty ? PROMPT : CONTINUED);
+    this.lines.setPrompt(this.buffer.isEmpty ? PROMPT : CONTINUATION_PROMPT);
     this.lines.prompt();
   }
 
-  /** @returns false if something of the line failed */
+  /** @returns false if a statement of the line failed */
   private async enter(line: string): Promise<boolean> {
     if (this.buffer.isEmpty && /^\s*\./.test(line)) return this.attempt(() => runDotCommand(line, this));
     for (const statement of this.buffer.add(line)) {
-      if (!(await this.attempt(() => this.answer(statement)))) return false;
+      if (!(await this.attempt(() => this.execute(statement)))) return false;
     }
     return true;
   }
@@ -188,14 +186,14 @@ class Shell implements Settings {
     }
   }
 
-  private async answer(statement: string): Promise<void> {
+  private async execute(statement: string): Promise<void> {
     if (splitStatements(statement).length === 0) return;
     const startedAt = performance.now();
     const queries = this.queries ?? (await this.open());
     this.running = queries;
     let traffic: QueryTiming['traffic'];
     try {
-      await this.answerBy(queries, statement);
+      await this.executeWith(queries, statement);
     } finally {
       this.running = undefined;
       traffic = await queries.traffic?.();
@@ -215,7 +213,7 @@ class Shell implements Settings {
     });
   }
 
-  private async answerBy(queries: Queries, statement: string): Promise<void> {
+  private async executeWith(queries: Queries, statement: string): Promise<void> {
     const { nextFile, mode } = this;
     this.nextFile = undefined;
     if (nextFile !== undefined) {
@@ -244,9 +242,9 @@ class Shell implements Settings {
     if (!isShown) await this.print(text);
   }
 
-  /** Ctrl-C: cancels the query, or else what was typed. */
+  /** Ctrl-C: cancels the query, or clears the input if none runs. */
   private interrupt(): void {
-    if (this.underWay > 0) {
+    if (this.pendingLines > 0) {
       this.isCancelled = true;
       return this.running?.interrupt();
     }
@@ -263,7 +261,7 @@ class Shell implements Settings {
     try {
       const queries = this.queries ?? (await this.open());
       if (!queries.blocksWriters) this.queries = queries;
-      const words = new Map([...this.commands].map(([name, command]) => [name, command.words ?? []]));
+      const words = new Map([...dotCommands].map(([name, command]) => [name, command.words ?? []]));
       this.names ??= this.options.names(queries, words);
       const names = await this.names;
       if (queries.blocksWriters) await queries.close();
