@@ -1,6 +1,6 @@
 import { actionTypeSets } from '../../api/facts.ts';
 import type { Chain } from '../chain/chain.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 import type { Template, TransactionRow } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import type { TraceIndex, TracePlan, TraceRow } from '../chain/trace-index.ts';
@@ -56,7 +56,7 @@ export class Actions {
 
   #planned(template: Template): ReadonlyMap<TracePlan, readonly ActionPlan[]> {
     const { epoch, seed } = this.#chain;
-    return remembered(this.#plans, template, () => planActions(this.#traces.plans(template), epoch.cast, seed));
+    return cached(this.#plans, template, () => planActions(this.#traces.plans(template), epoch.cast, seed));
   }
 
   /** The trace of an action id. */

@@ -1,7 +1,7 @@
 import type { Account } from '../chain/accounts.ts';
 import type { Chain } from '../chain/chain.ts';
 import { MAX_BLOCKS } from '../chain/clock.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 import { masterchainSeqno, type Template, type Transaction, type TransactionRow } from '../chain/model.ts';
 import type { Quiet } from '../chain/registry.ts';
 import { chainsOf } from '../chain/settle.ts';
@@ -87,7 +87,7 @@ export class LatestStates {
 
   /** The transactions of an account by lt. */
   #chainOf(template: Template, account: Account): readonly Transaction[] {
-    return remembered(this.#chains, template, () => chainsOf(template.transactions)).get(account) ?? [];
+    return cached(this.#chains, template, () => chainsOf(template.transactions)).get(account) ?? [];
   }
 
   /** Last indexed transaction that left a state; deleted accounts have none. */
@@ -152,9 +152,7 @@ export class LatestStates {
   jettonsOf({ account, row, quiet }: LatestState): bigint {
     if (row === undefined) return BigInt(quiet?.jettons ?? 0);
     const { template, transaction, epoch } = row;
-    const past = remembered(this.#jettons, account, () =>
-      jettonPast(this.#chainOf(template, account), template.period),
-    );
+    const past = cached(this.#jettons, account, () => jettonPast(this.#chainOf(template, account), template.period));
     return past.start + past.drift * BigInt(epoch) + (past.after.get(transaction) ?? 0n);
   }
 

@@ -1,5 +1,6 @@
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
+import { SALE_KINDS } from '../chain/registry.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
 import { demand } from './errors.ts';
@@ -8,7 +9,6 @@ import { type By, byId, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
-const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const SALES_CREATED = 1_777_600_000;
 const MOST_SALES = 1000;
 

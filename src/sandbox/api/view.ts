@@ -1,7 +1,7 @@
 import { type ActionRow, Actions } from '../actions/actions.ts';
 import { Chain, type ChainOptions } from '../chain/chain.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import { BlockPages } from '../page/blocks.ts';
@@ -24,7 +24,7 @@ function makeNetwork(seed: number, options: ChainOptions) {
 /** A network; the most recently used ones are cached. */
 function sharedNetwork(seed: number, { tieSeqno, activity, blockTimeMs, hasCells }: ChainOptions) {
   const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs} ${hasCells}`;
-  const network = remembered(networks, key, () => makeNetwork(seed, { tieSeqno, activity, blockTimeMs, hasCells }));
+  const network = cached(networks, key, () => makeNetwork(seed, { tieSeqno, activity, blockTimeMs, hasCells }));
   // The least recently used comes first.
   networks.delete(key);
   networks.set(key, network);

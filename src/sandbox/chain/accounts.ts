@@ -1,5 +1,5 @@
 import { byteCell, type Cell } from './cell.ts';
-import { mixOf, must, Rng, remembered } from './mix.ts';
+import { cached, mixOf, must, Rng } from './mix.ts';
 import { HASH_KIND, type TagCodec } from './tag.ts';
 
 /** Decides the code and metadata of an account, and in which traces it takes part. */
@@ -97,7 +97,7 @@ export class AccountBook {
     const words = Buffer.alloc(32);
     const name = [...role].reduce((sum, letter) => mixOf(sum, letter.charCodeAt(0)), this.#seed);
     for (let word = 0; word < 8; word += 1) words.writeUInt32BE(mixOf(name, kinds, word), word * 4);
-    return remembered(this.#codes, words.toString('hex'), () => byteCell(words));
+    return cached(this.#codes, words.toString('hex'), () => byteCell(words));
   }
 }
 

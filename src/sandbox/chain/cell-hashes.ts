@@ -1,7 +1,7 @@
 import { type Account, addressOf } from './accounts.ts';
 import { CellBuilder, type CellRef, dictionary } from './cell.ts';
 import { type Description, descriptionOf, hasAny } from './description.ts';
-import { remembered } from './mix.ts';
+import { cached } from './mix.ts';
 import {
   backOf,
   type Extra,
@@ -116,7 +116,7 @@ export class CellHashes {
   }
 
   #epoch(template: Template, epoch: number): Made {
-    const epochs = remembered(this.#made, template, () => []);
+    const epochs = cached(this.#made, template, () => []);
     epochs[epoch + 1] ??= { transactions: [], messages: [] };
     return epochs[epoch + 1] as Made;
   }
@@ -167,7 +167,7 @@ export class CellHashes {
   }
 
   #idOf(address: string): Buffer {
-    return remembered(this.#ids, address, () => Buffer.from(address.slice(address.indexOf(':') + 1), 'hex'));
+    return cached(this.#ids, address, () => Buffer.from(address.slice(address.indexOf(':') + 1), 'hex'));
   }
 
   #address(cell: Builder, account: Account | undefined, epoch: number): Builder {
@@ -218,9 +218,9 @@ export class CellHashes {
   }
 
   #description(key: TransactionKey): CellRef {
-    const known = remembered(this.#descriptions, key.template, () => new Map<number, CellRef>());
+    const known = cached(this.#descriptions, key.template, () => new Map<number, CellRef>());
     const name = key.transaction.id * 4 + extremesIn(key);
-    return remembered(known, name, () => describe(descriptionOf(key, this.#chain.codec)).digest());
+    return cached(known, name, () => describe(descriptionOf(key, this.#chain.codec)).digest());
   }
 }
 

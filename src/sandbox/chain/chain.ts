@@ -6,7 +6,7 @@ import { CellHashes, type Found } from './cell-hashes.ts';
 import { type Clock, clockOf, EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, slotOf } from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
-import { must, remembered } from './mix.ts';
+import { cached, must } from './mix.ts';
 import type {
   BlockRow,
   Message,
@@ -277,7 +277,7 @@ export class Chain {
 
   /** Data of an account after a transaction, the same in every epoch. */
   dataOf(family: number, id: number): Cell {
-    return remembered(this.#data, family * 2 ** 24 + id, () => {
+    return cached(this.#data, family * 2 ** 24 + id, () => {
       return byteCell(Buffer.from(this.codec.hash(family, HASH_KIND.stateData, id, 0), 'base64'));
     });
   }

@@ -9,7 +9,7 @@ export function mix32(value: number): number {
   return h >>> 0;
 }
 
-/** 32 bits that depend on all of the numbers given. */
+/** 32 bits that depend on every given number. */
 export function mixOf(...values: readonly number[]): number {
   let h = 0x9e3779b9;
   for (const value of values) h = mix32(Math.imul(h, 0x9e3779b1) + mix32(value) + 0x7f4a7c15);
@@ -23,11 +23,11 @@ export function must<T>(value: T | undefined, what: string): T {
 }
 
 /** The value of a key, made on first use. */
-export function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  const value = known.get(key);
+export function cached<K, V>(cache: Map<K, V>, key: K, make: () => V): V {
+  const value = cache.get(key);
   if (value !== undefined) return value;
   const made = make();
-  known.set(key, made);
+  cache.set(key, made);
   return made;
 }
 

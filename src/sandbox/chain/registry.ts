@@ -5,7 +5,7 @@ const MASTERS = 30;
 const WALLETS_EACH = 40;
 const COLLECTIONS = 6;
 const ITEMS_EACH = 220;
-const SALES = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
+export const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const FIRST_LT = 65_000_000_000_000;
 const GREATEST = (1n << 256n) - 1n;
 
@@ -21,7 +21,7 @@ export interface Quiet {
   /** Index of an item, its domain, and how and by which contract it is sold. */
   readonly index?: string;
   readonly domain?: string | undefined;
-  readonly saleKind?: (typeof SALES)[number] | undefined;
+  readonly saleKind?: (typeof SALE_KINDS)[number] | undefined;
   readonly sale?: Quiet | undefined;
 }
 
@@ -100,7 +100,7 @@ class QuietMaker {
 
   item(parent: Account | undefined, owner: Account, index: number, domain?: string): Quiet {
     const quiet = this.quiet(this.book.add('nft-item', parent === undefined ? { owner } : { owner, parent }));
-    const saleKind = domain === undefined && parent !== undefined ? SALES[index % 50] : undefined;
+    const saleKind = domain === undefined && parent !== undefined ? SALE_KINDS[index % 50] : undefined;
     const hashed = domain !== undefined || index % 7 === 5;
     return Object.assign(quiet, {
       index: String(hashed ? BigInt(`0x${Buffer.from(this.rng.bytes(32)).toString('hex')}`) : index),

@@ -1,4 +1,4 @@
-import { mix32, mixOf, remembered } from './mix.ts';
+import { cached, mix32, mixOf } from './mix.ts';
 
 /** Kind of record that a hash belongs to; part of the hash. */
 export const HASH_KIND = {
@@ -59,7 +59,7 @@ export class TagCodec {
   }
 
   #tail(family: number, kind: number, id: number): Buffer {
-    return remembered(this.#tails, (family * 64 + kind) * 2 ** 24 + id, () => {
+    return cached(this.#tails, (family * 64 + kind) * 2 ** 24 + id, () => {
       const out = Buffer.alloc(20);
       for (let word = 0; word < 5; word += 1) out.writeUInt32BE(mixOf(this.#seed, family, kind, id, word), word * 4);
       return out;

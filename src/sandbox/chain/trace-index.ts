@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Chain } from './chain.ts';
 import { LT_STEP, ltOf, seqnoOf, slotOf, slotOfLt } from './clock.ts';
-import { remembered } from './mix.ts';
+import { cached } from './mix.ts';
 import {
   includedWithin,
   type Message,
@@ -48,7 +48,7 @@ export class TraceIndex {
   }
 
   #index(template: Template): Index {
-    return remembered(this.#indexes, template, () => indexOf(template));
+    return cached(this.#indexes, template, () => indexOf(template));
   }
 
   /** All traces of a template, in the order of their roots. */

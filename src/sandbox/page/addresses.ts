@@ -1,6 +1,6 @@
 import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
 import { friendlyAddress } from '../chain/address.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 import { type JsonRecord, jsonOf } from './json.ts';
 
 /** Roles of token contracts. */
@@ -17,7 +17,7 @@ const CACHED_ENTRIES = 20_000;
 export function bookText(accounts: AccountsByAddress): string {
   if (entries.size > CACHED_ENTRIES) entries.clear();
   const made = [...accounts.keys()].sort().map((address) => {
-    return remembered(entries, address, () => `"${address}":${jsonOf(bookRow(address, accounts.get(address)))}`);
+    return cached(entries, address, () => `"${address}":${jsonOf(bookRow(address, accounts.get(address)))}`);
   });
   return `{${made.join(',')}}`;
 }

@@ -1,5 +1,5 @@
 import { records } from '../../api/facts.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 
 const SHORT: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -47,7 +47,7 @@ interface Field {
 const fieldsByName = new Map<RecordName, readonly Field[]>();
 
 function fieldsOf(name: RecordName): readonly Field[] {
-  return remembered(fieldsByName, name, () =>
+  return cached(fieldsByName, name, () =>
     Object.entries<string>(records[name]).map(([field, type]) => {
       const content = type.replace(/(\[\]|\{\})?(\?|\|null)?$/, '');
       return {

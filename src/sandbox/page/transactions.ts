@@ -2,7 +2,7 @@ import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
 import type { Chain } from '../chain/chain.ts';
 import { descriptionOf } from '../chain/description.ts';
-import { remembered } from '../chain/mix.ts';
+import { cached } from '../chain/mix.ts';
 import {
   backOf,
   blockRefOf,
@@ -93,8 +93,8 @@ export class TransactionRecords {
   }
 
   #description(row: TransactionKey): Verbatim {
-    const known = remembered(this.#descriptions, row.template, () => new Map<number, Verbatim>());
-    return remembered(known, row.transaction.id * 4 + extremesIn(row), () => {
+    const known = cached(this.#descriptions, row.template, () => new Map<number, Verbatim>());
+    return cached(known, row.transaction.id * 4 + extremesIn(row), () => {
       return new Verbatim(textOf('TransactionDescr', descriptionOf(row, this.#chain.codec)));
     });
   }
