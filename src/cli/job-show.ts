@@ -12,7 +12,7 @@ import { describeHistory, describeJob, describeRecord } from '../jobs/show-job.t
 import { drawTable } from '../sql/text-table.ts';
 import type { Context, ContextFlags } from './context.ts';
 import { openJobs, openOptions } from './job-files.ts';
-import { requireNeeded } from './useless-options.ts';
+import { refuseWithout } from './option-conflicts.ts';
 
 interface ListFlags extends ContextFlags {
   readonly warehouse?: string;
@@ -30,7 +30,7 @@ export async function listJobs(
   const opened = await Promise.all((await openJobs(paths, warehouse)).map(runsOf));
   const [only] = opened;
   if (only !== undefined && only.job.file === paths[0]) return showJob(context, only, now, limit);
-  requireNeeded(context, 'a job file', ['limit'], (flag) => `name the file, or remove ${flag}`);
+  refuseWithout(context, 'a job file', ['limit'], (flag) => `name the file, or remove ${flag}`);
   const rows: (readonly string[])[] = [];
   for (const { job, history, records } of opened) {
     const last = records.at(-1);

@@ -3,20 +3,20 @@ import { resolveNetwork } from '../http/network.ts';
 import { type ProjectOptions, readProject } from '../project/project-file.ts';
 
 /**
- * Gives a command what `tonlake.yaml` says, where neither a flag nor the environment says otherwise. The network, the warehouse and the
+ * Sets options from `tonlake.yaml` that neither a flag nor the environment sets. The network, the warehouse and the
  * witness of a project belong together: a command for another network, or another warehouse, gets none of them.
  *
- * @returns what it says; undefined without a project
+ * @returns the options of the file; undefined without a project
  */
 export function applyProject(command: Command): ProjectOptions | undefined {
-  const project = isAboutAPlace(command) ? readProject() : undefined;
+  const project = usesProject(command) ? readProject() : undefined;
   if (project === undefined) return undefined;
-  const isElsewhere = isForAnother(command, project);
+  const isElsewhere = isForOtherPlace(command, project);
   for (const option of command.options) {
     const name = option.attributeName();
     const value = project[name];
     const isOfPlace = ['network', 'warehouse', 'witness'].includes(name);
-    if (value === undefined || isGiven(command, name) || (isOfPlace && isElsewhere) || !takes(command, option))
+    if (value === undefined || isGiven(command, name) || (isOfPlace && isElsewhere) || !accepts(command, option))
       continue;
     command.setOptionValueWithSource(name, value, 'project');
     if (name === 's3Endpoint') process.env['AWS_ENDPOINT_URL_S3'] = String(value);
@@ -25,7 +25,7 @@ export function applyProject(command: Command): ProjectOptions | undefined {
 }
 
 /** True for commands that read or write a warehouse, or send requests. Those of a job file have their own. */
-function isAboutAPlace(command: Command): boolean {
+function usesProject(command: Command): boolean {
   return command.options.some(({ long }) => long === '--network' || long === '--s3-endpoint');
 }
 
@@ -33,7 +33,7 @@ function isGiven(command: Command, name: string): boolean {
   return ['cli', 'env'].includes(command.getOptionValueSource(name) ?? '');
 }
 
-function isForAnother(command: Command, { network }: ProjectOptions): boolean {
+function isForOtherPlace(command: Command, { network }: ProjectOptions): boolean {
   const given = isGiven(command, 'network') ? command.getOptionValue('network') : process.env['TONLAKE_NETWORK'];
   const isOther = given !== undefined && given !== '' && nameOf(String(given)) !== nameOf(String(network ?? 'mainnet'));
   return isOther || isGiven(command, 'warehouse');
@@ -43,8 +43,8 @@ function nameOf(network: string): string {
   return resolveNetwork(network).name;
 }
 
-/** False for another option of the same name, and for the place of a publication that was not asked for. */
-function takes(command: Command, option: Option): boolean {
+/** False for another option of the same name, and for the catalog if the command does not publish. */
+function accepts(command: Command, option: Option): boolean {
   const name = option.attributeName();
   if (name === 'marts') return option.flags.includes('<folder>');
   const isOfCatalog = ['catalog', 'namespace', 'catalogWarehouse'].includes(name);

@@ -10,7 +10,7 @@ import type { CatalogConfig } from '../iceberg/rest/catalog-config.ts';
 import { publishOptions } from '../jobs/step-options.ts';
 import { type CommonOptions, optionOf } from './common-options.ts';
 import type { Context } from './context.ts';
-import { requireNeeded } from './useless-options.ts';
+import { refuseWithout } from './option-conflicts.ts';
 
 /** Formats of published tables. */
 type PublishFormat = 'iceberg';
@@ -60,7 +60,7 @@ export async function publishPlaceOf(
   if (flags.publish !== undefined)
     return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
   const names = ['location', 'catalog', 'namespace', 'catalogWarehouse'] as const;
-  requireNeeded(context, '--publish', names, (flag) => `add --publish iceberg, or remove ${flag}`);
+  refuseWithout(context, '--publish', names, (flag) => `add --publish iceberg, or remove ${flag}`);
   return undefined;
 }
 

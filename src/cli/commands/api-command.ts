@@ -10,7 +10,7 @@ import { runOptions } from '../../jobs/step-options.ts';
 import { RELATION_FORMATS, type RelationFormat } from '../../sql/relation-writer.ts';
 import { networkOf, networkOption, optionOf, parseNonNegative } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
-import { othersGiven, refuseOthersBeside, requireNeeded } from '../useless-options.ts';
+import { otherOptions, refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 
 interface ApiFlags extends ContextFlags {
   readonly format?: RelationFormat;
@@ -64,15 +64,15 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
   const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
   if (path === undefined) {
-    requireNeeded(context, 'an endpoint', othersGiven(context, []), () => `${suggest('api')} lists them`);
+    refuseWithout(context, 'an endpoint', otherOptions(context, []), () => `${suggest('api')} lists them`);
     return write(listEndpoints());
   }
   const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
   if (flags.parameters === true) {
-    refuseOthersBeside(context, 'parameters', ['post'], { words });
+    refuseOthersWith(context, 'parameters', ['post'], { words });
     return write(describeEndpoint(endpoint));
   }
-  if (endpoint.sends !== true) requireNeeded(context, 'message', ['yesSend'], (flag) => `remove ${flag}`);
+  if (endpoint.sends !== true) refuseWithout(context, 'message', ['yesSend'], (flag) => `remove ${flag}`);
   const { planRequest } = await import('../../api/client/build-request.ts');
   const request = planRequest(endpoint, parseWords(endpoint, words));
   const { requireSoundAddress } = await import('../../core/address.ts');

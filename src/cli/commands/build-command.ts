@@ -5,7 +5,7 @@ import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { refuseOthersBeside } from '../useless-options.ts';
+import { refuseOthersWith } from '../option-conflicts.ts';
 
 interface BuildFlags extends CommonOptions {
   readonly list?: boolean;
@@ -68,7 +68,7 @@ function describeBuild(build: MartBuild, notes: readonly string[]): string {
 }
 
 async function list(context: Context<BuildFlags>, names: readonly string[]): Promise<void> {
-  refuseOthersBeside(context, 'list', ['marts', 'json'], { words: names });
+  refuseOthersWith(context, 'list', ['marts', 'json'], { words: names });
   const [{ loadMarts }, { describeMarts, martSummary }] = await Promise.all([
     import('../../marts/load-marts.ts'),
     import('../../marts/describe-marts.ts'),

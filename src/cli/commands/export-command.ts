@@ -4,7 +4,7 @@ import { exportOptions } from '../../jobs/step-options.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
 import { type CommonOptions, collectParam, optionOf, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import { requireNeeded } from '../useless-options.ts';
+import { refuseWithout } from '../option-conflicts.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 interface ExportFlags extends CommonOptions {
@@ -63,7 +63,7 @@ async function exportOne(context: Context<ExportFlags>, rows: string): Promise<v
   const { network, as, strict, keepFormulas, param: parameters } = context.flags;
   const to = parseTarget(context.flags.to);
   const useless = uselessOption(to, { as, keepFormulas });
-  if (useless !== undefined) requireNeeded(context, useless.needed, [useless.name], (flag) => `remove ${flag}`);
+  if (useless !== undefined) refuseWithout(context, useless.needed, [useless.name], (flag) => `remove ${flag}`);
   const days = context.flags.days === undefined ? undefined : parseDays(context.flags.days);
   const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
   const options = { network, days, as, strict, keepFormulas, parameters, onWarning: context.warn };

@@ -6,11 +6,11 @@ import { budgetOption, optionOf, parseCount, parseDuration, withPlace, witnessOp
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { withOperations } from '../operations-options.ts';
+import { refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import type { ResidentFlags } from '../resident-live.ts';
-import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
@@ -125,13 +125,13 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
   if (logPath !== undefined) requireLocalPath(logPath, '--log');
   if (pending !== undefined) {
     const hintOf = () => 'pending transactions are followed by a command of their own';
-    refuseOthersBeside(context, 'pending', OF_PENDING, { words, hintOf });
+    refuseOthersWith(context, 'pending', OF_PENDING, { words, hintOf });
     const { pendingLive } = await import('../pending-live.ts');
     return pendingLive(context, pending);
   }
-  requireNeeded(context, '--pending', ['every', 'for']);
-  if (flags.metrics === undefined) requireNeeded(context, '--metrics', ['metricsPublic', 'maxLag']);
-  if (paths === undefined) requireNeeded(context, '--jobs', ['drain']);
+  refuseWithout(context, '--pending', ['every', 'for']);
+  if (flags.metrics === undefined) refuseWithout(context, '--metrics', ['metricsPublic', 'maxLag']);
+  if (paths === undefined) refuseWithout(context, '--jobs', ['drain']);
   collectInSteps();
   const [{ followLive }, { openJobs }, { resolveNetwork }] = await Promise.all([
     import('../resident-live.ts'),

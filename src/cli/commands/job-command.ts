@@ -4,8 +4,8 @@ import { isDate } from '../../core/time-zone.ts';
 import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { withOperations } from '../operations-options.ts';
+import { refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 import type { ResidentFlags } from '../resident-live.ts';
-import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 
 interface JobFlags extends ContextFlags {
   readonly at?: string;
@@ -82,7 +82,7 @@ export function addJob(program: Command): void {
         const { since, warehouse } = context.flags;
         if (since === undefined) await showLog(context, file, warehouse, id);
         else {
-          refuseOthersBeside(context, 'since', [], { words: id === undefined ? [] : [id] });
+          refuseOthersWith(context, 'since', [], { words: id === undefined ? [] : [id] });
           await requireRecent(context, file, warehouse, since);
         }
       }),
@@ -129,7 +129,7 @@ function addSchedule(job: Command): void {
     .addHelpText('after', SCHEDULE_HELP)
     .action(
       inContext(async (context: Context<ResidentFlags>, paths: readonly string[]) => {
-        if (context.flags.metrics === undefined) requireNeeded(context, '--metrics', ['metricsPublic']);
+        if (context.flags.metrics === undefined) refuseWithout(context, '--metrics', ['metricsPublic']);
         const [{ scheduleLive }, { openJobs }] = await Promise.all([
           import('../resident-live.ts'),
           import('../job-files.ts'),

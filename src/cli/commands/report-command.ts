@@ -7,7 +7,7 @@ import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.t
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { refuseOthersBeside } from '../useless-options.ts';
+import { refuseOthersWith } from '../option-conflicts.ts';
 
 interface ReportFlags extends CommonOptions {
   readonly param?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   const { flags } = context;
   if (flags.list === true) {
     const words = report === undefined ? [] : [report];
-    refuseOthersBeside(context, 'list', [], { words });
+    refuseOthersWith(context, 'list', [], { words });
     return showList();
   }
   if (report === undefined) {

@@ -20,9 +20,9 @@ import {
 } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
+import { refuseWith } from '../option-conflicts.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
-import { refuseBeside } from '../useless-options.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
@@ -161,8 +161,8 @@ function withRange(command: Command): Command {
 /** @throws {UsageError} `bad-option` for what `--all` leaves nothing to do */
 function requireAllAlone(context: Context<RunFlags>, words: readonly string[]): void {
   if (context.flags.all !== true) return;
-  refuseBeside(context, 'all', { names: ['from'], hintOf: () => 'name the lookup that --from applies to' });
-  refuseBeside(context, 'all', { words, hintOf: (word) => `remove ${word}: --all includes it` });
+  refuseWith(context, 'all', { names: ['from'], hintOf: () => 'name the lookup that --from applies to' });
+  refuseWith(context, 'all', { words, hintOf: (word) => `remove ${word}: --all includes it` });
 }
 
 /** The pipelines to run: those named, all, or the default one. */

@@ -7,7 +7,7 @@ import { type CommonOptions, pipelinesOption, withPlace } from '../common-option
 import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
+import { refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 
 interface ShowFlags extends CommonOptions {
   readonly files?: boolean;
@@ -91,15 +91,15 @@ function requireTogether(
   key: readonly string[],
 ): void {
   if (name === undefined || key.length > 0 || isThing) {
-    requireNeeded(context, 'a table alone', ['files'], () => suggest('show', 'transactions --files'));
+    refuseWithout(context, 'a table alone', ['files'], () => suggest('show', 'transactions --files'));
   }
   if (!isThing) {
     const thing = 'an address, hash, seqno or @name';
-    requireNeeded(context, thing, ['live'], () => `${suggest('api')} asks the source for anything else`);
-    requireNeeded(context, thing, ['why'], () => 'a row of a table always says where it is from');
+    refuseWithout(context, thing, ['live'], () => `${suggest('api')} asks the source for anything else`);
+    refuseWithout(context, thing, ['why'], () => 'a row of a table always says where it is from');
   }
   if (context.flags.live !== true) return;
-  refuseOthersBeside(context, 'live', ['json'], { hintOf: () => 'the source does not know the rows of the warehouse' });
+  refuseOthersWith(context, 'live', ['json'], { hintOf: () => 'the source does not know the rows of the warehouse' });
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {

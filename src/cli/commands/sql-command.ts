@@ -9,7 +9,7 @@ import { requireStatement } from '../../sql/statements.ts';
 import type { Dialect } from '../../sql/trino/translate.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import { othersGiven, requireNeeded } from '../useless-options.ts';
+import { otherOptions, refuseWithout } from '../option-conflicts.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 const FORMATS = ['box', ...RELATION_FORMATS] as const;
@@ -99,7 +99,7 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
 async function prompt(context: Context<SqlFlags>): Promise<void> {
   const { network, dialect, layouts } = context.flags;
   const hint = 'the prompt has commands for it: .mode, .output, .timer; .help lists all';
-  requireNeeded(context, 'a query', othersGiven(context, ['dialect', 'layouts']), () => hint);
+  refuseWithout(context, 'a query', otherOptions(context, ['dialect', 'layouts']), () => hint);
   collectInSteps();
   const { openShell } = await import('../shell/open-shell.ts');
   if (!(await openShell(await context.warehouse(), { network, dialect, layouts }))) process.exitCode = 1;
@@ -120,7 +120,7 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
     });
   }
   const { usesLayouts } = await import('../../warehouse/query/define-bodies.ts');
-  if (!usesLayouts(sql)) requireNeeded(context, 'parse_boc or decode_body', ['layouts'], (flag) => `remove ${flag}`);
+  if (!usesLayouts(sql)) refuseWithout(context, 'parse_boc or decode_body', ['layouts'], (flag) => `remove ${flag}`);
   collectInSteps();
   const { withQueries } = await import('../../warehouse/query/query.ts');
   const warehouse = await context.warehouse();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type CommonOptions, networkOf, parseBudget, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import { refuseOthersBeside } from '../useless-options.ts';
+import { refuseOthersWith } from '../option-conflicts.ts';
 
 interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
@@ -34,11 +34,11 @@ export function addStatus(program: Command): void {
 async function showStatus(context: Context<StatusFlags>, names: readonly string[]): Promise<void> {
   const { budget, range, long, network } = context.flags;
   if (budget !== undefined) {
-    refuseOthersBeside(context, 'budget', ['json'], { words: names });
+    refuseOthersWith(context, 'budget', ['json'], { words: names });
     return showBudget(context);
   }
   if (range !== undefined) {
-    refuseOthersBeside(context, 'range', ['json']);
+    refuseOthersWith(context, 'range', ['json']);
     return showMissing(context, names, range);
   }
   const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { runOptions, verifyOptions } from '../../jobs/step-options.ts';
 import { type CommonOptions, optionOf, parseCount, pipelinesOption, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import { requireNeeded } from '../useless-options.ts';
+import { refuseWithout } from '../option-conflicts.ts';
 
 interface VerifyFlags extends CommonOptions {
   readonly range?: string;
@@ -71,7 +71,7 @@ async function verify(context: Context<VerifyFlags>): Promise<void> {
     rps,
     keepReadable,
   } = context.flags;
-  if (!repair) requireNeeded(context, '--repair', ['keepReadable', 'rps']);
+  if (!repair) refuseWithout(context, '--repair', ['keepReadable', 'rps']);
   const [warehouse, registry] = [await context.warehouse(), await context.pipelines()];
   const options = { warehouse, network, registry, range, deep, content, memoryMb };
   const shown = { ...options, ...showVerify({ ...options, print: context.print }) };

@@ -21,7 +21,7 @@ export interface Settings {
   end(): void;
 }
 
-export interface DotCommand {
+interface DotCommand {
   /** Argument, for the help. */
   readonly takes?: string;
   readonly doc: string;

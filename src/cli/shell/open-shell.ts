@@ -6,7 +6,7 @@ import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../../marts/relation-
 import type { Queries } from '../../warehouse/query/query.ts';
 import { declaredIn, describeName } from '../describe-name.ts';
 import type { KnownNames } from './completion.ts';
-import { TABLES } from './dot-commands.ts';
+import { dotCommands, TABLES } from './dot-commands.ts';
 import { runShell, type ShellOptions } from './shell.ts';
 
 /** Less: chops long lines, keeps colors, ends if all fits, and leaves the text on the screen. */
@@ -26,8 +26,8 @@ export async function openShell(warehouse: string, queries: ShellOptions['querie
     errors: process.stderr,
     pager: process.env['PAGER'] ?? PAGER,
     history: isInteractive ? await readHistory(file) : [],
-    onHistory: (lines) => keepHistory(file, lines),
-    names: (queries, commands) => namesIn(warehouse, queries, commands),
+    onHistory: (lines) => writeHistory(file, lines),
+    names: (queries) => namesIn(warehouse, queries),
     describe: async (name) => describeName(name, await declaredIn(warehouse)),
   });
 }
@@ -37,15 +37,15 @@ async function readHistory(file: string): Promise<readonly string[]> {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** A history that cannot be kept is not worth an error. */
-function keepHistory(file: string, lines: readonly string[]): void {
+/** A history that cannot be written is no error. */
+function writeHistory(file: string, lines: readonly string[]): void {
   try {
     writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
     chmodSync(file, 0o600);
   } catch {}
 }
 
-async function namesIn(warehouse: string, queries: Queries, commands: KnownNames['commands']): Promise<KnownNames> {
+async function namesIn(warehouse: string, queries: Queries): Promise<KnownNames> {
   const { registry, built } = await declaredIn(warehouse);
   const columns = await relationColumns(registry, built);
   const keywords = await textsOf(queries, KEYWORDS);
@@ -55,7 +55,9 @@ async function namesIn(warehouse: string, queries: Queries, commands: KnownNames
     columns,
     keywords,
     functions: functions.map((name) => `${name}(`),
-    commands: new Map([...commands].map(([name, words]) => [name, words.includes(TABLES) ? tables : words])),
+    commands: new Map(
+      [...dotCommands].map(([name, { words = [] }]) => [name, words.includes(TABLES) ? tables : words]),
+    ),
   };
 }
 

@@ -15,7 +15,7 @@ import { requireOutside } from '../../warehouse/query/copy-targets.ts';
 import { openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
-import { dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
+import { type Mode, runDotCommand, type Settings } from './dot-commands.ts';
 import { isTooLarge, showInPager } from './pager.ts';
 import { StatementBuffer } from './statement-buffer.ts';
 
@@ -34,7 +34,7 @@ export interface ShellOptions {
   /** Command that shows results which are larger than the terminal. */
   readonly pager: string;
   /** Names for completion; called once. */
-  readonly names: (queries: Queries, commands: KnownNames['commands']) => Promise<KnownNames>;
+  readonly names: (queries: Queries) => Promise<KnownNames>;
   /** Describes a table, or lists all. */
   readonly describe: (name: string | undefined) => Promise<string>;
 }
@@ -261,8 +261,7 @@ class Shell implements Settings {
     try {
       const queries = this.queries ?? (await this.open());
       if (!queries.blocksWriters) this.queries = queries;
-      const words = new Map([...dotCommands].map(([name, command]) => [name, command.words ?? []]));
-      this.names ??= this.options.names(queries, words);
+      this.names ??= this.options.names(queries);
       const names = await this.names;
       if (queries.blocksWriters) await queries.close();
       return complete(line, this.buffer.text, names);

@@ -1,18 +1,18 @@
 import { UsageError, usage } from '../core/errors.ts';
 import type { Context, ContextFlags } from './context.ts';
 
-/** Names in `flags` of options of the command line. Those of the environment and of tonlake.yaml are for all commands. */
+/** Names of flags. Values from the environment and tonlake.yaml apply to all commands, so they are never refused. */
 type Names<F> = readonly (keyof F & string)[];
 
-/** Options that select a place. They are never refused, so that an alias can contain them. */
-const OF_PLACE: ReadonlySet<string> = new Set(['network', 'warehouse', 's3Endpoint', 'pipelines']);
+/** Options that select the warehouse. They are never refused, so that an alias can contain them. */
+const PLACE_OPTIONS: ReadonlySet<string> = new Set(['network', 'warehouse', 's3Endpoint', 'pipelines']);
 
 /**
- * Refuses options whose precondition is absent.
+ * Refuses options that have no effect without another one.
  * @param needed such as `--repair`
  * @throws {UsageError} `bad-option`
  */
-export function requireNeeded<F extends ContextFlags>(
+export function refuseWithout<F extends ContextFlags>(
   { given }: Context<F>,
   needed: string,
   names: Names<F>,
@@ -27,15 +27,15 @@ export function requireNeeded<F extends ContextFlags>(
 interface Refused<F> {
   readonly words?: readonly string[];
   readonly names?: Names<F>;
-  /** Default: to remove one of the two. */
+  /** Default: remove one of the two. */
   readonly hintOf?: (other: string) => string;
 }
 
 /**
- * Refuses options and words beside an option.
+ * Refuses options and words that cannot be combined with an option.
  * @throws {UsageError} `bad-option`
  */
-export function refuseBeside<F extends ContextFlags>(
+export function refuseWith<F extends ContextFlags>(
   { given }: Context<F>,
   name: keyof F & string,
   { words = [], names = [], hintOf = (other) => `remove ${other}, or ${flagOf(name)}` }: Refused<F>,
@@ -46,23 +46,23 @@ export function refuseBeside<F extends ContextFlags>(
 }
 
 /**
- * Refuses all options beside one that turns the command into another, except those it takes and those of the place.
- * @param takes options that it takes
+ * Refuses all options beside one that changes what the command does, except `takes` and those that select the warehouse.
+ * @param takes options that can be combined with it
  * @throws {UsageError} `bad-option`
  */
-export function refuseOthersBeside<F extends ContextFlags>(
+export function refuseOthersWith<F extends ContextFlags>(
   context: Context<F>,
   name: keyof F & string,
   takes: Names<F>,
   refused: Omit<Refused<F>, 'names'> = {},
 ): void {
-  refuseBeside(context, name, { ...refused, names: othersGiven(context, [name, ...takes]) });
+  refuseWith(context, name, { ...refused, names: otherOptions(context, [name, ...takes]) });
 }
 
-/** Options that were typed, except `takes` and those of the place. */
-export function othersGiven<F extends ContextFlags>({ given }: Context<F>, takes: Names<F>): Names<F> {
+/** Options that were typed, except `takes` and those that select the warehouse. */
+export function otherOptions<F extends ContextFlags>({ given }: Context<F>, takes: Names<F>): Names<F> {
   const taken: ReadonlySet<string> = new Set(takes);
-  return [...given].filter((each): each is keyof F & string => !taken.has(each) && !OF_PLACE.has(each));
+  return [...given].filter((each): each is keyof F & string => !taken.has(each) && !PLACE_OPTIONS.has(each));
 }
 
 function flagOf(name: string): string {
