@@ -3,22 +3,23 @@ import { type Command, Option } from 'commander';
 /** Titles for the options of commands that have many, in the order of their help. Other options follow under `Options:`. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'What to export:': [
-    ...[
-      'all',
-      'range',
-      'slice',
-      'from',
-      'history',
-      'so-far',
-      'backfill',
-      'refresh',
-      'marts',
-      'lag',
-      'pending',
-      'every',
-      'for',
-    ],
-    ...['pipelines', 'without', 'columns', 'without-column'],
+    'all',
+    'range',
+    'slice',
+    'from',
+    'history',
+    'so-far',
+    'backfill',
+    'refresh',
+    'marts',
+    'lag',
+    'pending',
+    'every',
+    'for',
+    'pipelines',
+    'without',
+    'columns',
+    'without-column',
   ],
   'Source and warehouse:': ['network', 'witness', 'warehouse', 's3-endpoint', 'store'],
   'Speed:': ['walk', 'priority', 'budget', 'rps', 'concurrency', 'wait', 'commit-every', 'content'],
@@ -49,13 +50,13 @@ export function groupOptions(command: Command): void {
   (command.options as Option[]).sort((a, b) => TITLES.indexOf(titleOf(a)) - TITLES.indexOf(titleOf(b)));
 }
 
-/** Options that matter of commands with many; `--help --all` shows the others. */
+/** Options that plain `--help` shows for commands with many; `--help --all` shows the rest. */
 const IMPORTANT: Readonly<Record<string, readonly string[]>> = {
   run: ['all', 'range', 'network', 'warehouse', 'store', 'rps', 'without', 'dry-run', 'json', 'help'],
   follow: ['from', 'lag', 'backfill', 'marts', 'network', 'warehouse', 'rps', 'on-commit', 'json', 'help'],
 };
 
-/** Hides the other options of such a command, and says how to see them. */
+/** Hides the other options of a command in `IMPORTANT`, and says how to see them. */
 export function hideOptions(command: Command): void {
   const important = IMPORTANT[command.name()];
   if (important === undefined) return;

@@ -177,7 +177,15 @@ class Operations {
 }
 
 const SCHEDULED = new Set<string>([
-  ...['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'late', 'unreachable', 'draining'],
+  'watching',
+  'missed',
+  'begin',
+  'end',
+  'retry',
+  'failed',
+  'late',
+  'unreachable',
+  'draining',
 ]);
 
 function isOfSchedule(event: ResidentEvent): event is ScheduleEvent {

@@ -30,8 +30,16 @@ const UNSUPPORTED = 'FreeFormUnsupportedDetails';
 
 /** Types that traces of the sandbox have by themselves. */
 const NATURAL: ReadonlySet<string> = new Set([
-  ...['call_contract', 'contract_deploy', 'ton_transfer', 'extra_currency_transfer', 'election_deposit'],
-  ...['jetton_transfer', 'jetton_burn', 'jetton_swap', 'nft_transfer', 'nft_purchase'],
+  'call_contract',
+  'contract_deploy',
+  'ton_transfer',
+  'extra_currency_transfer',
+  'election_deposit',
+  'jetton_transfer',
+  'jetton_burn',
+  'jetton_swap',
+  'nft_transfer',
+  'nft_purchase',
 ]);
 
 /** The other types. They are assigned to traces in turn: sales often, the others once a round. */
