@@ -27,7 +27,7 @@ function App() {
   const { value: session, error } = useRequest<Session>('/api/session');
   const current = PAGES.find((page) => path.startsWith(page.path)) ?? PAGES[0];
   document.title = `${current.title} · tonlake`;
-  // On a phone the pages are a row that scrolls.
+  // On a phone, the navigation is a row that scrolls.
   useEffect(() => {
     document.querySelector('.pages [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [current]);

@@ -21,10 +21,10 @@ export const bodyFunctions = {
 
 export type BodyFunction = keyof typeof bodyFunctions;
 
-/** One of {@link bodyFunctions}, under a name in DuckDB. */
+/** One of {@link bodyFunctions}. @param functionName its name in DuckDB */
 export function fixedFunction(
   name: BodyFunction,
-  made: string,
+  functionName: string,
   layouts: ReadonlyMap<string, NamedLayout>,
 ): ScalarFunction {
   const { VARCHAR, INTEGER } = duckdbApi();
@@ -43,7 +43,7 @@ export function fixedFunction(
     ],
   };
   const [type, read] = all[name];
-  return { name: made, create: () => scalar(made, type, read) };
+  return { name: functionName, create: () => scalar(functionName, type, read) };
 }
 
 function readText(bag: Bag): string | null {
@@ -77,8 +77,8 @@ export function layoutFunction(name: string, fields: Fields, hasReason: boolean)
     const value = read(body);
     return value instanceof Mismatch ? null : value;
   };
-  const made = hasReason ? STRUCT({ value: type, error: VARCHAR }) : type;
-  return { name, create: () => scalar(name, made, hasReason ? withReason : plain) };
+  const returnType = hasReason ? STRUCT({ value: type, error: VARCHAR }) : type;
+  return { name, create: () => scalar(name, returnType, hasReason ? withReason : plain) };
 }
 
 /** Null for a null body, or one that does not match. */
@@ -162,17 +162,17 @@ function structsOf(fields: Fields): Convert {
   };
 }
 
-/** Null is null. */
+/** Converts a value of a field to one of DuckDB; null stays null. */
 function convertOf(type: FieldType): Convert {
   const { DuckDBBlobValue, DuckDBDecimalValue, DuckDBTypeId } = duckdbApi();
   if (type.kind === 'maybe') return convertOf(type.of);
-  const made = typeOf(type);
+  const target = typeOf(type);
   const structs = 'fields' in type && type.fields !== undefined ? structsOf(type.fields) : undefined;
   return (value) => {
     if (value instanceof Slice) return new DuckDBBlobValue(bagOfRest(value));
     if (typeof value === 'bigint') {
-      if (made.typeId === DuckDBTypeId.DECIMAL) return new DuckDBDecimalValue(value, made.width, 0);
-      return made.typeId === DuckDBTypeId.VARCHAR ? String(value) : value;
+      if (target.typeId === DuckDBTypeId.DECIMAL) return new DuckDBDecimalValue(value, target.width, 0);
+      return target.typeId === DuckDBTypeId.VARCHAR ? String(value) : value;
     }
     if (typeof value !== 'object' || value === null) return value;
     return structs?.(value) ?? null;

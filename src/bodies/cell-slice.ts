@@ -1,6 +1,6 @@
 import type { Bag, Cell } from '../proof/bag-of-cells.ts';
 
-/** Why a body does not match a layout. Not an `Error`: most bodies of a query may not match, and a stack trace costs more than reading one. */
+/** Why a body does not match a layout. Not an `Error`: many bodies of a query may not match, and a stack trace costs more than reading one. */
 export class Mismatch {
   readonly message: string;
 

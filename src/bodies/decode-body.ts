@@ -7,7 +7,7 @@ import { bagOfRest } from './write-bag.ts';
 /** How deep payloads in payloads are decoded. */
 const MAX_NESTED = 4;
 
-/** Bodies by the opcode that they begin with; of several layouts, one that takes all of the body comes first. */
+/** Layouts by the opcode that their bodies begin with. */
 export function byOpcode(layouts: Iterable<NamedLayout>): ReadonlyMap<number, readonly NamedLayout[]> {
   const found = new Map<number, NamedLayout[]>();
   for (const layout of layouts) {
@@ -16,7 +16,10 @@ export function byOpcode(layouts: Iterable<NamedLayout>): ReadonlyMap<number, re
   return found;
 }
 
-/** The body as an object, `@type` and its fields; undefined if no layout matches. Payloads that match one are decoded, too. */
+/**
+ * The body as an object, `@type` and its fields; undefined if no layout matches. Of several, one that takes the whole body is preferred.
+ * Payloads that match a layout are decoded as well.
+ */
 export function decodeBody(
   bytes: Uint8Array,
   layouts: ReadonlyMap<number, readonly NamedLayout[]>,
@@ -32,19 +35,19 @@ function decodeRest(
 ): object | undefined {
   if (rest.bitsLeft === 0 && rest.refsLeft === 0) return { '@type': 'empty_cell' };
   if (rest.bitsLeft < 32) return undefined;
-  let loose: object | undefined;
+  let partial: object | undefined;
   for (const { name, fields } of layouts.get(rest.copy().number(32)) ?? []) {
     try {
       const slice = rest.copy();
       const { op: _op, ...values } = readFields(slice, fields);
       const decoded = { '@type': name, ...shownValues(values, layouts, nested) };
       if (slice.bitsLeft === 0 && slice.refsLeft === 0) return decoded;
-      loose ??= decoded;
+      partial ??= decoded;
     } catch (error) {
       if (!(error instanceof Mismatch)) throw error;
     }
   }
-  return loose;
+  return partial;
 }
 
 function shownValues(values: Values, layouts: ReadonlyMap<number, readonly NamedLayout[]>, nested: number): object {

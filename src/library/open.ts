@@ -8,7 +8,7 @@ import { type PlaceOptions, warehouseOf } from './place-options.ts';
 export interface OpenOptions extends PlaceOptions, Pick<QueryOptions, 'dialect' | 'layouts'> {
   /** Refuses a query that reads what is missing or stale. Default false: it warns. */
   readonly strict?: boolean | undefined;
-  /** Called once for each thing that is missing or stale. Default: a warning of the process, on stderr. */
+  /** Called once for each gap or stale mart. Default: a process warning, on stderr. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface QueryCall {
 /** A warehouse that is open for queries. */
 export interface Lake {
   /**
-   * Runs one query, and gives its rows as objects.
+   * Runs one query and returns its rows as objects.
    *
    * @throws {UsageError} `same-name` if two columns have one name; {StoreError} if the query is wrong; {AuditError} `missing` with `strict`
    */
@@ -48,7 +48,7 @@ export interface Lake {
  * Queries run one after the other.
  *
  * @throws {StoreError} `no-warehouse` if nothing is there; `busy` while a DuckDB file is written
- * @throws {UsageError} `other-network` if it has not the `network` that was given
+ * @throws {UsageError} `other-network` if it is of another network than `network`
  */
 export async function open(options: OpenOptions = {}): Promise<Lake> {
   const { network, strict, dialect, layouts, onWarning } = options;

@@ -29,9 +29,9 @@ export async function createProject(folder: string): Promise<readonly string[]> 
     });
   }
   const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
-  const present = paths.filter((_, at) => states[at] !== undefined);
-  if (present.length > 0) {
-    throw usage(`a folder without ${present.join(', ')}`, folder, {
+  const existing = paths.filter((_, at) => states[at] !== undefined);
+  if (existing.length > 0) {
+    throw usage(`a folder without ${existing.join(', ')}`, folder, {
       code: 'exists',
       hint: 'choose another folder',
     });

@@ -74,7 +74,7 @@ function clickhouseColumns({ columns, key }: ExportedRows): readonly TargetColum
   });
 }
 
-/** The partition of a day, which is replaced in one step: `20260501`, `0` for rows without a day, `all` for rows that have none. */
+/** The partition of a day, which is replaced in one step: `20260501`, `0` for rows whose day is null, `all` for a table without days. */
 export function partitionOf(day: string | null | undefined): string {
   if (day === undefined) return 'all';
   return day === null ? '0' : day.replaceAll('-', '');
@@ -111,13 +111,13 @@ export async function prepareClickhouse(
   const isOurs = records.length > 0 || !(await isEmpty(session, table));
   if (isOurs) requireOwnTable(table.name, records[0]?.[0], rows.network);
   await requirePartitions(session, rows, place);
-  const present = found.map(([name = '', type = '']) => ({ name, type }));
-  for (const { name, type } of columnsToAdd(table.name, wanted, present))
+  const existing = found.map(([name = '', type = '']) => ({ name, type }));
+  for (const { name, type } of columnsToAdd(table.name, wanted, existing))
     await session.command(`ALTER TABLE ${clickhousePath(table)} ADD COLUMN ${clickhouseName(name)} ${type}`);
   if (!isOurs) await recordTable(session, table, rows);
 }
 
-/** Before the first day is there, the table is known to be ours. */
+/** Records that tonlake made the table, before its first day is written. */
 async function recordTable(
   session: ClickhouseSession,
   table: ClickhouseTable,
@@ -150,7 +150,7 @@ function partitionKey({ isDated }: ExportedRows): string {
   return isDated ? `ifNull(toYYYYMMDD(${DAY_COLUMN}), 0)` : 'tuple()';
 }
 
-/** Days can be replaced only in a table whose partitions they are. */
+/** Days can be replaced only if each is a partition. */
 async function requirePartitions(session: ClickhouseSession, rows: ExportedRows, place: string): Promise<void> {
   const [[key] = []] = await session.rows(
     `SELECT partition_key FROM system.tables WHERE ${place.replace(' table =', ' name =')}`,

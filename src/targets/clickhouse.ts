@@ -118,13 +118,13 @@ function sessionOf(client: ClickHouseClient): ClickhouseSession {
       await client.command({ query: sql });
     },
     rows: async (sql) => {
-      const answer = await client.query({ query: sql, format: 'JSONCompactEachRow' });
-      return (await answer.json<readonly unknown[]>()).map((row) => row.map(String));
+      const response = await client.query({ query: sql, format: 'JSONCompactEachRow' });
+      return (await response.json<readonly unknown[]>()).map((row) => row.map(String));
     },
   };
 }
 
-/** Tables of exports that were killed. */
+/** Removes staging tables of killed exports. */
 async function clearStaging(session: ClickhouseSession, table: ClickhouseTable): Promise<void> {
   const old = await session.rows(
     `SELECT name FROM system.tables WHERE database = ${clickhouseText(table.database)}
@@ -181,7 +181,7 @@ async function replaceDay(
   }
 }
 
-/** @returns the number of rows; without any, ClickHouse would refuse the statement */
+/** Skips the statement without rows, because ClickHouse would refuse it. @returns the number of rows */
 async function insertRows({ client, url }: Writing, insert: string, rows: RowStream): Promise<number> {
   const chunks = rows.chunks()[Symbol.asyncIterator]();
   let next = await chunks.next();

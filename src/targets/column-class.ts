@@ -56,7 +56,7 @@ export function classOf(type: string): ClassedType {
   return { class: 'decimal', sql: portable, precision: Number(precision), scale: Number(scale) };
 }
 
-/** Like `castOf`, but a date as its days since 1970, and a time as microseconds; infinite ones as {@link isInfinite} says. */
+/** Like `castOf`, but a date is its days since 1970, and a time its microseconds. {@link isInfinite} recognizes infinite ones. */
 export function countedValue(column: { readonly name: string; readonly type: string }): string {
   const value = castOf(column);
   const { class: kind } = classOf(column.type);

@@ -80,9 +80,9 @@ export interface TargetColumn {
 export function columnsToAdd(
   table: string,
   wanted: readonly TargetColumn[],
-  present: readonly TargetColumn[],
+  existing: readonly TargetColumn[],
 ): readonly TargetColumn[] {
-  const types = new Map(present.map(({ name, type }) => [name, type.toLowerCase()]));
+  const types = new Map(existing.map(({ name, type }) => [name, type.toLowerCase()]));
   const other = wanted.find(({ name, type }) => types.has(name) && types.get(name) !== type.toLowerCase());
   if (other === undefined) return wanted.filter(({ name }) => !types.has(name));
   throw new StoreError(

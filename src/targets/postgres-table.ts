@@ -75,9 +75,9 @@ export async function prepareTable(client: Client, table: PostgresTable, rows: E
     });
   }
   await createOwnTable(client, table);
-  const present = await readColumns(client, table);
+  const existing = await readColumns(client, table);
   const wanted = columns.map(({ name, classed }) => ({ name, type: postgresType(classed) }));
-  if (present.length === 0) {
+  if (existing.length === 0) {
     await createTable(client, table, rows);
     // If the export ends before its first day, the table is still known to be ours.
     await client.query(`DELETE FROM ${ownTable(table)} WHERE table_name = $1`, [table.name]);
@@ -88,7 +88,7 @@ export async function prepareTable(client: Client, table: PostgresTable, rows: E
     table.name,
   ]);
   requireOwnTable(table.name, record.rows[0]?.network, network);
-  for (const { name, type } of columnsToAdd(table.name, wanted, present))
+  for (const { name, type } of columnsToAdd(table.name, wanted, existing))
     await client.query(`ALTER TABLE ${qualified(table)} ADD COLUMN ${quoteName(name)} ${type}`);
 }
 

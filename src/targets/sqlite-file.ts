@@ -95,8 +95,8 @@ function prepareTable(
   }
   const record = database.get(`SELECT network FROM ${OWN_TABLE} WHERE table_name = ? LIMIT 1`, [name]);
   requireOwnTable(name, record === null ? undefined : String(record['network']), network);
-  const present = found.map((column) => ({ name: String(column['name']), type: String(column['type']) }));
-  for (const column of columnsToAdd(name, wanted, present))
+  const existing = found.map((column) => ({ name: String(column['name']), type: String(column['type']) }));
+  for (const column of columnsToAdd(name, wanted, existing))
     database.exec(`ALTER TABLE ${quoteName(name)} ADD COLUMN ${quoteName(column.name)} ${column.type}`);
 }
 

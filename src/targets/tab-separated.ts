@@ -10,9 +10,9 @@ const ESCAPES = [
 ] as const;
 
 /**
- * SQL for the line of a row as PostgreSQL's COPY and ClickHouse read it: DuckDB writes it, so no value passes through JavaScript by itself.
+ * SQL for a row as a line for PostgreSQL's COPY and ClickHouse. DuckDB formats the line, so JavaScript handles one string per row.
  *
- * @param special SQL for a value that the target writes in its own way; undefined for the others
+ * @param special SQL for a value that the target parses differently; undefined for the others
  */
 export function tabLine(
   columns: readonly ExportedColumn[],

@@ -9,7 +9,7 @@ const DIGITS = 15;
 const EPOCH_DAY = 25_569;
 const DAY_MICROS = 86_400_000_000n;
 
-/** SQL of the first dates and times that are numbers, and of those after the last. Spreadsheets disagree about dates before March 1900. */
+/** The range of dates and times that are numbers, as SQL: first, and end (exclusive). Spreadsheets disagree about dates before March 1900. */
 export const SPREADSHEET_TIMES = {
   date: ["DATE '1900-03-01'", "DATE '10000-01-01'"],
   timestamp: ["TIMESTAMP '1970-01-01'", "TIMESTAMP '10000-01-01'"],
@@ -20,8 +20,9 @@ const DATE_STYLE = 1;
 const TIME_STYLE = 2;
 
 /**
- * A cell as XML. Values come as the SQL of `plainValue` gives them: numbers as text, dates as days, times as microseconds, those that a
- * spreadsheet does not have as DuckDB's text, bytes as base64. Text is never a formula: it is written as inline text. What a number or date of a spreadsheet cannot hold is text, too.
+ * A cell as XML, from a value of the SQL of `plainValue`: numbers as text, dates as days, times as microseconds, those out of range as
+ * DuckDB's text, bytes as base64. Text is written as inline text, so it is never a formula. Numbers and dates that a spreadsheet cannot
+ * hold become text.
  */
 export function cellXml({ name, classed }: ExportedColumn, value: unknown, notes: CellNotes): string {
   if (value === null || value === undefined) return '<c/>';
