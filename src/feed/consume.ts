@@ -103,7 +103,7 @@ export async function nextRows(
   view: FeedView,
   followed: readonly FollowedTables[],
   from: Cursor,
-  mostRows = BATCH_ROWS,
+  batchRows = BATCH_ROWS,
 ): Promise<{ readonly rows: ConsumedRows | undefined; readonly cursor: Cursor }> {
   let cursor = from;
   for (;;) {
@@ -111,7 +111,7 @@ export async function nextRows(
       rows,
       read,
       cursor: next,
-    } = await nextStep(view, followed, cursor, mostRows, (each) => readRows(view, each));
+    } = await nextStep(view, followed, cursor, batchRows, (each) => readRows(view, each));
     cursor = next;
     if (rows === undefined || read === undefined) return { rows: undefined, cursor };
     const { pipeline, spans, replaces } = rows;
@@ -139,14 +139,14 @@ export async function nextStep<T>(
   view: FeedView,
   followed: readonly FollowedTables[],
   cursor: Cursor,
-  mostRows: number,
+  batchRows: number,
   read: (rows: NextRows) => Promise<T | undefined>,
 ): Promise<ReadStep<T>> {
   const state: LedgerState = {
     log: await readLog(view, cursor),
     ledger: await view.ledger(),
     followed,
-    mostRows,
+    batchRows,
   };
   for (const isWhole of [false, true]) {
     let step = planNext(state, cursor, isWhole);

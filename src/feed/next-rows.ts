@@ -24,7 +24,7 @@ export interface LedgerState {
   /** In the order of delivery for the same blocks. */
   readonly followed: readonly FollowedTables[];
   /** Approximate number of rows per step. */
-  readonly mostRows: number;
+  readonly batchRows: number;
 }
 
 /** The rows to deliver next. */
@@ -76,7 +76,7 @@ function isSource(entry: LedgerEntry): boolean {
 }
 
 /** Adds the blocks of the next entries to `rest`. @returns undefined if there are none */
-function nextEntries({ log, followed, mostRows }: LedgerState, cursor: Cursor): Cursor | undefined {
+function nextEntries({ log, followed, batchRows }: LedgerState, cursor: Cursor): Cursor | undefined {
   const fresh = log.filter((entry) => entry.number > cursor.number);
   const rest = new Map<string, Span[]>();
   let { number } = cursor;
@@ -84,7 +84,7 @@ function nextEntries({ log, followed, mostRows }: LedgerState, cursor: Cursor): 
   for (const entry of fresh) {
     const own = followed.find(({ pipeline }) => pipeline.name === entry.pipeline);
     if (own !== undefined && isSource(entry)) {
-      if (rows >= mostRows) break;
+      if (rows >= batchRows) break;
       rows += countRows(entry, own.tables);
       rest.set(entry.pipeline, [...(rest.get(entry.pipeline) ?? []), ...spansOf(entry)]);
     }
@@ -123,8 +123,8 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   const fresh = subtractSpans(available, seen);
   const wanted: Wanted = fresh.length > 0 ? [fresh, available] : [available];
   const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
-    ? byBlocks(own, inForce, firstBlocks(wanted[0], blocksOf(state.mostRows, inForce, own)))
-    : byEntry(own, inForce, wanted, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
+    ? byBlocks(own, inForce, firstBlocks(wanted[0], blocksOf(state.batchRows, inForce, own)))
+    : byEntry(own, inForce, wanted, { sources: isWhole ? [] : sources, batchRows: state.batchRows });
   const left = subtractSpans(available, read.spans);
   return {
     rows: { ...own, ...read, replaces: haveCommon(seen, read.spans) },
@@ -141,11 +141,11 @@ type Wanted = readonly [readonly Span[], ...(readonly Span[])[]];
 
 type Reading = Pick<NextRows, 'spans' | 'entries' | 'limits' | 'isMixed'>;
 
-/** Estimated number of blocks with `mostRows` rows; at least one. */
-function blocksOf(mostRows: number, inForce: readonly LedgerEntry[], { tables }: FollowedTables): number {
+/** Estimated number of blocks with `batchRows` rows; at least one. */
+function blocksOf(batchRows: number, inForce: readonly LedgerEntry[], { tables }: FollowedTables): number {
   const rows = inForce.reduce((sum, entry) => sum + countRows(entry, tables), 0);
   const blocks = totalSize(inForce.flatMap(spansOf));
-  return Math.max(1, Math.floor((mostRows * blocks) / Math.max(1, rows)));
+  return Math.max(1, Math.floor((batchRows * blocks) / Math.max(1, rows)));
 }
 
 /** The rows of some blocks, by the block column. */
@@ -169,20 +169,20 @@ function byBlocks(
 }
 
 /**
- * The rows of the first entry in force with some of these blocks. A merged entry is read in steps of about `mostRows` rows, which the logical
+ * The rows of the first entry in force with some of these blocks. A merged entry is read in steps of about `batchRows` rows, which the logical
  * times of the original entries separate.
  */
 function byEntry(
   own: FollowedTables,
   inForce: readonly LedgerEntry[],
   wanted: Wanted,
-  { sources, mostRows }: { readonly sources: readonly LedgerEntry[]; readonly mostRows: number },
+  { sources, batchRows }: { readonly sources: readonly LedgerEntry[]; readonly batchRows: number },
 ): Reading {
   const [first] = inForce.filter((entry) => haveCommon(spansOf(entry), wanted[0]));
   if (first === undefined) throw new Error('expected an entry with these blocks, got none');
   const all = spansOf(first);
   for (const spans of wanted) {
-    const part = firstRows(intersectSpans(all, spans), sources, own.tables, mostRows);
+    const part = firstRows(intersectSpans(all, spans), sources, own.tables, batchRows);
     const isPart = subtractSpans(all, part).length > 0;
     const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
     if (!isPart || limits !== undefined) return { spans: part, entries: [first], limits, isMixed: false };
@@ -190,19 +190,19 @@ function byEntry(
   return { spans: all, entries: [first], limits: undefined, isMixed: true };
 }
 
-/** The blocks of the first entries that have about `mostRows` rows together; all blocks if the entries do not cover them. */
+/** The blocks of the first entries that have about `batchRows` rows together; all blocks if the entries do not cover them. */
 function firstRows(
   spans: readonly Span[],
   sources: readonly LedgerEntry[],
   tables: readonly TableDef[],
-  mostRows: number,
+  batchRows: number,
 ): readonly Span[] {
   const chosen: Span[] = [];
   let rows = 0;
   for (const entry of newestEntries(sources)) {
     const own = intersectSpans(spansOf(entry), spans);
     if (own.length === 0) continue;
-    if (rows >= mostRows) return unionSpans(chosen);
+    if (rows >= batchRows) return unionSpans(chosen);
     rows += countRows(entry, tables);
     chosen.push(...own);
   }

@@ -1,7 +1,7 @@
 import type { FeedFile } from './feed-file.ts';
 
 /** Maximum number of alerts in the log. Older ones are sent again if their rows are read again. */
-const MOST_ALERTS = 50_000;
+const MAX_ALERTS = 50_000;
 
 /** State of the newest alerts to one target. Read once, appended line by line, and compacted. */
 export class SentLog {
@@ -11,7 +11,7 @@ export class SentLog {
   #known: Map<string, 'try' | 'sent'> | undefined;
   #lines = 0;
 
-  constructor(file: Pick<FeedFile<unknown>, 'lines' | 'append' | 'replaceLog'>, most = MOST_ALERTS) {
+  constructor(file: Pick<FeedFile<unknown>, 'lines' | 'append' | 'replaceLog'>, most = MAX_ALERTS) {
     this.#file = file;
     this.#most = most;
   }

@@ -1,7 +1,7 @@
 import { haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 
 const FIRST_MS = 2_000;
-const LONGEST_MS = 300_000;
+const MAX_MS = 300_000;
 
 interface FailedBlocks {
   readonly span: Span;
@@ -23,7 +23,7 @@ export class BlockBackoff {
     const again = missing.map((span) => {
       const attempts =
         1 + Math.max(0, ...before.filter((each) => haveCommon([each.span], [span])).map((each) => each.attempts));
-      return { span, attempts, dueAt: now + Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempts - 1)) };
+      return { span, attempts, dueAt: now + Math.min(MAX_MS, FIRST_MS * 2 ** (attempts - 1)) };
     });
     this.failed.set(pipeline, [...untouched, ...again]);
   }

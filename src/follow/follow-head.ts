@@ -56,7 +56,7 @@ export interface FollowHeadOptions extends ExportOptions {
 }
 
 const LAG_MS = 30_000;
-const SHORTEST_LAG_MS = 1_000;
+const MIN_LAG_MS = 1_000;
 /** Time that a round waits for a block that is not indexed; the next round requests it again. */
 const WAIT_MS = { share: 0.2, most: 5_000 };
 /** Attempts of a backfill for blocks that cannot be proven, and the pause between them. */
@@ -70,7 +70,7 @@ const BACKFILL = { attempts: 5, pauseMs: 60_000 };
  */
 export async function followHead(options: FollowHeadOptions): Promise<RunReport> {
   const { refreshMs = {}, lagMs = LAG_MS, effects = realEffects } = options;
-  if (lagMs < SHORTEST_LAG_MS) {
+  if (lagMs < MIN_LAG_MS) {
     throw usage('a lag of at least 1 second', `${lagMs} ms`, { code: 'bad-option' });
   }
   const names = [...new Set([...options.pipelines, ...Object.keys(refreshMs)])];

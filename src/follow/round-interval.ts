@@ -4,7 +4,7 @@ import type { MasterBlock } from '../chain/index-head.ts';
 const SHARE = 0.7;
 /** Decay of the maxima, per round. */
 const DECAY = 0.9;
-const SHORTEST_MS = 200;
+const MIN_MS = 200;
 /** Assumed time between two blocks until it is measured. */
 const CADENCE_MS = 1000;
 
@@ -49,6 +49,6 @@ export class RoundInterval {
   /** In milliseconds. */
   get nextMs(): number {
     const free = SHARE * this.lagMs - this.roundMs - this.delayMs;
-    return Math.max(SHORTEST_MS, Math.min(this.cadenceMs, this.lagMs / 2), free);
+    return Math.max(MIN_MS, Math.min(this.cadenceMs, this.lagMs / 2), free);
   }
 }

@@ -8,11 +8,11 @@ import type { Store } from '../warehouse/index.ts';
 const MANY_BLOCKS = 500;
 
 /** Rounds after which loaders are replaced: they retain the memory of their largest round. */
-const MOST_ROUNDS = 16;
+const MAX_ROUNDS = 16;
 
 /** Growth of the process, in bytes, after which loaders are replaced early, but not in every round. */
 const LARGE_BYTES = 32 * 2 ** 20;
-const LEAST_ROUNDS = 4;
+const MIN_ROUNDS = 4;
 
 type Stages = Pick<Store, 'stage' | 'scratch' | 'closeIdle'>;
 
@@ -55,7 +55,7 @@ export class RoundLoaders {
 
   #isDue(): boolean {
     const isLarge = process.memoryUsage.rss() - this.#rss > LARGE_BYTES;
-    return this.#rounds >= (isLarge ? LEAST_ROUNDS : MOST_ROUNDS);
+    return this.#rounds >= (isLarge ? MIN_ROUNDS : MAX_ROUNDS);
   }
 
   async #renew(): Promise<void> {

@@ -94,9 +94,9 @@ interface Publishing extends PublishOptions {
 
 const DAY_MS = 86_400_000;
 /** Minimum time for readers of a snapshot that was current when they started. */
-const LEAST_KEEP_MS = 3_600_000;
+const MIN_KEEP_MS = 3_600_000;
 /** The metadata of a table lists all its snapshots, and is written for each. */
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 /** Time to mark a published state: later, some of its files may be gone, because they were superseded for an hour. */
 const MARK_WITHIN_MS = 20 * 60_000;
 /** Codes of failures that skip a table. */
@@ -221,8 +221,8 @@ export function oldestRetained(marks: readonly PublishedEntry[], now: number, ke
   const retained = marks.filter((_, at) => {
     const next = marks[at + 1];
     if (next === undefined) return true;
-    const isAmongNewest = marks.length - at <= MOST_ENTRIES;
-    return now - next.publishedAt < (isAmongNewest ? Math.max(keepMs, LEAST_KEEP_MS) : LEAST_KEEP_MS);
+    const isAmongNewest = marks.length - at <= MAX_ENTRIES;
+    return now - next.publishedAt < (isAmongNewest ? Math.max(keepMs, MIN_KEEP_MS) : MIN_KEEP_MS);
   });
   return Math.min(...retained.map(({ number }) => number));
 }

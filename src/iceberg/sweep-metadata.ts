@@ -7,7 +7,7 @@ import { type TableMetadata, versionOf } from './table-metadata.ts';
 /** Number of versions whose metadata is retained, for readers that have just read the hint. */
 const RETAINED_VERSIONS = 20;
 /** Other publishers may be writing younger files for an uncommitted version; they give up long before this. */
-const LEAST_AGE_MS = 3_600_000;
+const MIN_AGE_MS = 3_600_000;
 
 /**
  * Removes the metadata of old versions, of expired snapshots, and of failed attempts. A manifest of an expired snapshot is still in use if
@@ -29,7 +29,7 @@ export async function sweepMetadata(objects: SmallObjects, version: number, meta
   // The clock of an object store may differ from ours. Its newest object is at most as old as this version.
   const now = found.reduce((latest, { putAt }) => Math.max(latest, putAt), 0);
   const gone = found.flatMap(({ key, putAt }) =>
-    used.has(key) || isInUse(key, ids, version) || now - putAt < LEAST_AGE_MS ? [] : [key],
+    used.has(key) || isInUse(key, ids, version) || now - putAt < MIN_AGE_MS ? [] : [key],
   );
   await objects.remove(gone);
   return gone.length;

@@ -43,7 +43,7 @@ interface WaitingRun extends DueRun {
 
 /** Delay of the first retry; it doubles up to the longest. */
 const FIRST_RETRY_MS = 300_000;
-const LONGEST_RETRY_MS = 3_600_000;
+const MAX_RETRY_MS = 3_600_000;
 
 /**
  * The due runs of one job, oldest first. A run waits until it is done, or until `catch_up` newer ones are due. Runs are read from the records
@@ -120,7 +120,7 @@ export class JobQueue {
     }
     if (run === undefined || result === 'done') return undefined;
     const attempts = run.attempts + 1;
-    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), MAX_RETRY_MS);
     const tryAt = result === 'retry' ? this.#effects.now() + delayMs : Number.POSITIVE_INFINITY;
     this.#waiting = this.#waiting.map((each) => (each === run ? { ...each, attempts, tryAt } : each));
     return result === 'retry' ? delayMs : undefined;

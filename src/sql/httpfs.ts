@@ -18,8 +18,8 @@ export async function loadExtension(database: Database, name: 'httpfs' | 'avro' 
       await database.run(`INSTALL ${name}`);
       await database.run(`LOAD ${name}`);
     } catch (error) {
-      const said = oneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
-      throw new StoreError(`store: DuckDB's extension ${name} cannot be installed (${said})`, {
+      const detail = oneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
+      throw new StoreError(`store: DuckDB's extension ${name} cannot be installed (${detail})`, {
         code: 'no-extension',
         hint: 'allow access to extensions.duckdb.org, or set TONLAKE_DUCKDB_EXTENSIONS to a copy; docs/lake.md says how to make one',
         cause: error,

@@ -5,7 +5,7 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName } from './canonical-text.ts';
 
 /** Maximum number of spans compared one by one; more are joined, which takes longer to start. */
-const MOST_COMPARED = 8;
+const MAX_COMPARED = 8;
 
 /**
  * SQL condition: true if a column is within one of the spans; null or false if the column is null.
@@ -14,7 +14,7 @@ const MOST_COMPARED = 8;
  */
 export function spanCondition(column: string, spans: readonly Span[]): string {
   if (spans.length === 0) return 'false';
-  if (spans.length <= MOST_COMPARED) {
+  if (spans.length <= MAX_COMPARED) {
     return `(${spans.map(({ from, to }) => `${column} BETWEEN ${from} AND ${to}`).join(' OR ')})`;
   }
   const listed = (of: (span: Span) => number): string => `unnest([${spans.map(of).join(', ')}])`;

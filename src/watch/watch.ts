@@ -57,10 +57,10 @@ export interface WatchReport {
 const EVERY_MS = 2_000;
 /** Time between saves: a twentieth of the duration so far, within these limits, so that a long watch saves rarely. */
 const SAVE_SHARE = 20;
-const LEAST_SAVE_MS = 10_000;
-const MOST_SAVE_MS = 300_000;
+const MIN_SAVE_MS = 10_000;
+const MAX_SAVE_MS = 300_000;
 /** Number of rows that are saved at once, without waiting. */
-const MOST_UNSAVED = 5_000;
+const MAX_UNSAVED = 5_000;
 /** Time that the last save waits for another writer. */
 const BUSY_MS = 60_000;
 
@@ -186,9 +186,9 @@ class Watch {
 
   private isSaveDue(): boolean {
     const now = this.context.effects.monotonic();
-    const pauseMs = Math.min(MOST_SAVE_MS, Math.max(LEAST_SAVE_MS, (now - this.startedAt) / SAVE_SHARE));
+    const pauseMs = Math.min(MAX_SAVE_MS, Math.max(MIN_SAVE_MS, (now - this.startedAt) / SAVE_SHARE));
     const { length } = this.sightings.unsaved;
-    return length > 0 && (length >= MOST_UNSAVED || now - this.savedAt >= pauseMs);
+    return length > 0 && (length >= MAX_UNSAVED || now - this.savedAt >= pauseMs);
   }
 
   /** Saves new sightings. If another process writes the warehouse, retries for `busyMs`, or leaves them to the next save if that is 0. */

@@ -150,7 +150,7 @@ class Consumer {
     const { pipeline } = model;
     const cursor = parseCursor(this.stored);
     const log = model.all.filter(({ number }) => number >= cursor.since);
-    const state = { log, ledger: model.ledger, followed: [{ pipeline, tables: pipeline.tables }], mostRows: 3 };
+    const state = { log, ledger: model.ledger, followed: [{ pipeline, tables: pipeline.tables }], batchRows: 3 };
     const step = planNext(state, cursor);
     if (step.rows === undefined) {
       this.stored = formatCursor(step.cursor);
@@ -235,7 +235,7 @@ describe('a merged entry of a list', () => {
     model.act({ kind: 'merge', which: 0, count: 30 });
     expect(model.proven).toHaveLength(1);
     const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
-    const state = { log: model.all, ledger: model.ledger, followed, mostRows: 10 };
+    const state = { log: model.all, ledger: model.ledger, followed, batchRows: 10 };
     const sizes: number[] = [];
     let cursor = EMPTY;
     for (;;) {
@@ -258,7 +258,7 @@ describe('a merged entry of a list', () => {
       ...{ log: async () => model.all, ledger: async () => ledger },
     };
     const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
-    planNext({ log: model.all, ledger, followed, mostRows: 10 }, EMPTY);
+    planNext({ log: model.all, ledger, followed, batchRows: 10 }, EMPTY);
     const once = looks.mock.calls.length;
     const step = await nextStep(view, followed, EMPTY, 10, async ({ spans }) => spans);
     expect(step.read).toEqual([{ from: 1, to: 2 }]);

@@ -29,7 +29,7 @@ export interface CatalogRequest {
 const REQUEST_MS = 60_000;
 const ATTEMPTS = 6;
 /** Smaller differences of clocks come from latency, and from a header without milliseconds. */
-const LEAST_SKEW_MS = 10_000;
+const MIN_SKEW_MS = 10_000;
 /** The token has expired. */
 const EXPIRED: readonly number[] = [401, 419];
 
@@ -196,7 +196,7 @@ export class CatalogRequests {
 
   #compareClocks(date: string | null): void {
     const ahead = date === null ? Number.NaN : Date.parse(date) - this.#effects.now();
-    if (!Number.isNaN(ahead)) this.#clockAheadMs = Math.abs(ahead) < LEAST_SKEW_MS ? 0 : ahead;
+    if (!Number.isNaN(ahead)) this.#clockAheadMs = Math.abs(ahead) < MIN_SKEW_MS ? 0 : ahead;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,5 @@
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../tokens.ts';
 import { macroName, trinoFunctions } from './functions.ts';
-import { dateFormat, jodaFormat } from './time-formats.ts';
 import { untranslated } from './untranslated.ts';
 
 /** A call in the text. */
@@ -187,4 +186,54 @@ function typeIn(tokens: readonly Token[]): string {
   }
   if (low === 'timestamp' || low === 'time') return `${low} ${rest}`.trim();
   return textOf(tokens).trim();
+}
+
+/** Letters of Trino's `date_format`, which are MySQL's, by DuckDB's. */
+const MYSQL_FORMATS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...'abdfHIjmpyYS%'].map((letter) => [letter, `%${letter}`])),
+  i: '%M',
+  s: '%S',
+  T: '%H:%M:%S',
+  e: '%-d',
+  c: '%-m',
+  k: '%-H',
+  l: '%-I',
+  h: '%I',
+  M: '%B',
+  W: '%A',
+  r: '%I:%M:%S %p',
+};
+
+/** Letters of `format_datetime`, which are Joda's, by DuckDB's. */
+const JODA_FORMATS: Readonly<Record<string, string>> = {
+  yyyy: '%Y',
+  yy: '%y',
+  MM: '%m',
+  MMM: '%b',
+  MMMM: '%B',
+  dd: '%d',
+  d: '%-d',
+  M: '%-m',
+  HH: '%H',
+  hh: '%I',
+  mm: '%M',
+  ss: '%S',
+  EEE: '%a',
+  EEEE: '%A',
+  a: '%p',
+};
+
+function dateFormat(format: string): string {
+  return format.replace(/%(.)/g, (_all, letter: string) => translatedFormat(MYSQL_FORMATS[letter], `%${letter}`));
+}
+
+function jodaFormat(format: string): string {
+  return format.replace(/''[^']+''|([A-Za-z])\1*/g, (letters) =>
+    letters.startsWith("''") ? letters.slice(2, -2) : translatedFormat(JODA_FORMATS[letters], letters),
+  );
+}
+
+function translatedFormat(translated: string | undefined, letters: string): string {
+  if (translated !== undefined) return translated;
+  throw untranslated(`${letters} in a time format`, "strftime(time, '%Y-%m-%d')");
 }
