@@ -19,7 +19,7 @@ export type { SandboxAnswer, SandboxRequest } from './server.ts';
 /** Default of `actionLag`, in blocks: actions come at least a second after their block. */
 const ACTION_LAG = 3;
 /** The hashes of a chain with more blocks are not those of cells: they would have to be made from the first to the last. */
-const MOST_BLOCKS_WITH_CELLS = 10_000;
+const MAX_BLOCKS_WITH_CELLS = 10_000;
 /** More transactions do not fit between the logical times of two blocks. */
 const MAX_ACTIVITY = 8;
 /** The gateway's answer to requests above the rate. */
@@ -88,7 +88,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const head = (): number =>
     blockMs === undefined ? blocks : Math.min(MAX_BLOCKS, blocks + Math.floor((nowMs() - startedAt) / blockMs));
   const actionLag = options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG);
-  const hasCells = blocks <= MOST_BLOCKS_WITH_CELLS;
+  const hasCells = blocks <= MAX_BLOCKS_WITH_CELLS;
   const view = viewOf(seed, head, { tieSeqno: options.tieSeqno, activity, blockTimeMs, actionLag, hasCells });
   const bucket = new TokenBucket(options.rps);
   let requests = 0;

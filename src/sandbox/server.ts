@@ -7,7 +7,7 @@ import { UsageError } from '../core/errors.ts';
 /** Path of the API. */
 const BASE_PATH = '/api/v3';
 /** Smaller bodies are not compressed. */
-const LEAST_COMPRESSED = 256;
+const MIN_COMPRESSED = 256;
 
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
@@ -93,7 +93,7 @@ async function send(
   ms: number,
 ): Promise<void> {
   const plain = typeof body === 'string' ? Buffer.from(body) : body;
-  const compressed = encoding !== undefined && plain.length >= LEAST_COMPRESSED;
+  const compressed = encoding !== undefined && plain.length >= MIN_COMPRESSED;
   const bytes = compressed ? await compress(plain, encoding) : plain;
   response.writeHead(status, {
     'content-type': 'application/json',

@@ -4,7 +4,6 @@ import { cached } from '../chain/mix.ts';
 import type { Template, TransactionRow } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import type { TraceIndex, TracePlan, TraceRow } from '../chain/trace-index.ts';
-import type { JsonRecord } from '../page/json.ts';
 import { type ActionPlan, planActions } from './plans.ts';
 
 /** An action of a trace in a certain epoch. */
@@ -93,13 +92,11 @@ export class Actions {
   }
 
   /** Hash of the message that began a trace, and its normalized hash if there is one. */
-  externalHashes(trace: TraceRow): JsonRecord {
-    const message = trace.plan.root.incoming;
-    if (message === undefined) return {};
-    const row = { template: trace.plan.template, message, epoch: trace.epoch };
+  externalHashes({ plan: { template, root }, epoch }: TraceRow) {
+    const row = root.incoming && { template, message: root.incoming, epoch };
     return {
-      trace_external_hash: this.#chain.messageHash(row),
-      trace_external_hash_norm: message.normalized ? this.#chain.normalizedHash(row) : undefined,
+      trace_external_hash: row && this.#chain.messageHash(row),
+      trace_external_hash_norm: row?.message.normalized ? this.#chain.normalizedHash(row) : undefined,
     };
   }
 }

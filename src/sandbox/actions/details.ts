@@ -10,11 +10,11 @@ export interface DetailsContext {
   /** First account of the trace, and the one that it called. */
   readonly caller: Account;
   readonly called: Account;
-  readonly tell: Tell;
+  readonly addAccount: AddAccount;
 }
 
 /** Adds an account to the address book; returns its raw address. */
-export type Tell = (account: Account | undefined) => string | null;
+export type AddAccount = (account: Account | undefined) => string | null;
 
 const RECORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = records;
 const WORDS: Readonly<Record<string, readonly string[]>> = enums;
@@ -55,9 +55,9 @@ function madeValue(kind: string, name: string, context: DetailsContext, rng: Rng
   if (kind.startsWith('enum:')) return rng.pick(must(WORDS[kind.slice(5)], kind)).replace('<code>', '7');
   switch (kind) {
     case 'raw-address':
-      return context.tell(placed(name, context, rng));
+      return context.addAccount(placed(name, context, rng));
     case 'raw-address[]':
-      return Array.from({ length: 1 + rng.below(3) }, () => context.tell(rng.pick(context.cast.wallets)));
+      return Array.from({ length: 1 + rng.below(3) }, () => context.addAccount(rng.pick(context.cast.wallets)));
     case 'decimal-uint120':
       return rng.chance(0.05) ? '1329227995784915872903807060280344575' : String(rng.between(0, 1e15));
     case 'decimal-uint64':

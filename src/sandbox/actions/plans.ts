@@ -7,7 +7,7 @@ import { must, Rng } from '../chain/mix.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/trace-index.ts';
 import { type JsonRecord, recordOf } from '../page/json.ts';
-import { type DetailsContext, makeDetails, type Tell } from './details.ts';
+import { type AddAccount, type DetailsContext, makeDetails } from './details.ts';
 
 /** An action of a trace. */
 export interface ActionPlan {
@@ -20,7 +20,7 @@ export interface ActionPlan {
   readonly members: readonly Transaction[];
   readonly success: boolean;
   /** Undefined if the server does not support the details and sends its raw row. */
-  readonly details: ((tell: Tell, epoch: number) => JsonRecord) | undefined;
+  readonly details: ((addAccount: AddAccount, epoch: number) => JsonRecord) | undefined;
 }
 
 /** Names of the details of each type. */
@@ -107,8 +107,8 @@ function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: num
     details:
       name === UNSUPPORTED
         ? undefined
-        : (tell, epoch) => {
-            const context = { cast, caller: plan.root.account, called, tell };
+        : (addAccount, epoch) => {
+            const context = { cast, caller: plan.root.account, called, addAccount };
             const rng = new Rng(seed, 0xde7a, plan.template.family, id);
             return TRADES[type]?.(context, rng, epoch) ?? makeDetails(name, context, rng);
           },
@@ -128,16 +128,20 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
     actions.push({ id: nextId(), type, shownType, ancestors: [], members, success, details });
   };
   if (root.activated) {
-    add('contract_deploy', [root], (tell) => ({ destination: tell(root.account) ?? '' }));
+    add('contract_deploy', [root], (addAccount) => ({ destination: addAccount(root.account) ?? '' }));
   }
   for (const message of root.outgoing) {
     if (message.kind !== 'internal' || message.to === undefined) continue;
     const { decodedOpcode, decoded } = message.body;
     const members = below(plan, message.to);
     const orderDetails = ORDERS[decodedOpcode ?? ''];
-    if (orderDetails !== undefined) add(decodedOpcode ?? '', members, (tell) => orderDetails(message, tell));
+    if (orderDetails !== undefined)
+      add(decodedOpcode ?? '', members, (addAccount) => orderDetails(message, addAccount));
     else if (decodedOpcode === 'elector_new_stake') {
-      add('election_deposit', members, (tell) => ({ stake_holder: tell(root.account), amount: String(message.value) }));
+      add('election_deposit', members, (addAccount) => ({
+        stake_holder: addAccount(root.account),
+        amount: String(message.value),
+      }));
     } else {
       const plain = decodedOpcode === 'text_comment' || decoded.includes('"empty_cell"');
       const type = plain ? 'ton_transfer' : 'call_contract';
@@ -145,7 +149,7 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
       add(
         type,
         [root, message.to],
-        (tell, epoch) => details(message, tell, epoch),
+        (addAccount, epoch) => details(message, addAccount, epoch),
         hasAny(message.extra) ? 'extra_currency_transfer' : type,
       );
     }
@@ -164,10 +168,10 @@ function below(plan: TracePlan, top: Transaction): readonly Transaction[] {
   return [...found];
 }
 
-function tonTransfer(message: Message, tell: Tell, epoch: number): JsonRecord {
+function tonTransfer(message: Message, addAccount: AddAccount, epoch: number): JsonRecord {
   return {
-    source: tell(message.source),
-    destination: tell(message.destination),
+    source: addAccount(message.source),
+    destination: addAccount(message.destination),
     value: valueIn(epoch, message),
     value_extra_currencies: message.extra,
     comment: message.body.values.comment ?? null,
@@ -175,14 +179,14 @@ function tonTransfer(message: Message, tell: Tell, epoch: number): JsonRecord {
   };
 }
 
-function callContract(message: Message, tell: Tell, epoch: number): JsonRecord {
-  return {
-    opcode: message.body.opcode ?? undefined,
-    source: tell(message.source) ?? undefined,
-    destination: tell(message.destination) ?? undefined,
+function callContract(message: Message, addAccount: AddAccount, epoch: number): JsonRecord {
+  return recordOf('ActionDetailsCallContract', {
+    opcode: message.body.opcode,
+    source: addAccount(message.source),
+    destination: addAccount(message.destination),
     value: valueIn(epoch, message),
     extra_currencies: hasAny(message.extra) ? message.extra : null,
-  };
+  });
 }
 
 /** The jetton wallet that a transfer went to. */
@@ -190,57 +194,57 @@ function receiverWallet(message: Message): Account | undefined {
   return message.to?.outgoing.find((sent) => sent.destination?.role === 'jetton-wallet')?.destination;
 }
 
-function jettonTransfer(message: Message, tell: Tell): JsonRecord {
+function jettonTransfer(message: Message, addAccount: AddAccount): JsonRecord {
   const order = message.body.values;
   return recordOf('ActionDetailsJettonTransfer', {
-    asset: tell(message.destination?.parent),
-    sender: tell(message.source),
-    receiver: tell(order.to),
-    sender_jetton_wallet: tell(message.destination),
-    receiver_jetton_wallet: tell(receiverWallet(message)),
+    asset: addAccount(message.destination?.parent),
+    sender: addAccount(message.source),
+    receiver: addAccount(order.to),
+    sender_jetton_wallet: addAccount(message.destination),
+    receiver_jetton_wallet: addAccount(receiverWallet(message)),
     amount: String(order.amount ?? 0),
     comment: order.comment,
     is_encrypted_comment: order.comment === undefined ? null : false,
     query_id: String(order.queryId ?? 0),
-    response_destination: tell(order.sender),
+    response_destination: addAccount(order.sender),
     forward_payload: payloadOf(order),
     forward_amount: String(order.forward ?? 0),
   });
 }
 
-function jettonBurn(message: Message, tell: Tell): JsonRecord {
+function jettonBurn(message: Message, addAccount: AddAccount): JsonRecord {
   return {
-    owner: tell(message.source),
-    owner_jetton_wallet: tell(message.destination),
-    asset: tell(message.destination?.parent),
+    owner: addAccount(message.source),
+    owner_jetton_wallet: addAccount(message.destination),
+    asset: addAccount(message.destination?.parent),
     amount: String(message.body.values.amount ?? 0),
   };
 }
 
-function nftTransfer(message: Message, tell: Tell): JsonRecord {
+function nftTransfer(message: Message, addAccount: AddAccount): JsonRecord {
   const order = message.body.values;
   return recordOf('ActionDetailsNftTransfer', {
-    nft_collection: tell(message.destination?.parent),
-    nft_item: tell(message.destination),
+    nft_collection: addAccount(message.destination?.parent),
+    nft_item: addAccount(message.destination),
     nft_item_index: String(message.destination?.index ?? 0),
-    old_owner: tell(message.source),
-    new_owner: tell(order.to),
+    old_owner: addAccount(message.source),
+    new_owner: addAccount(order.to),
     is_purchase: false,
     query_id: String(order.queryId ?? 0),
-    response_destination: tell(order.sender),
+    response_destination: addAccount(order.sender),
     forward_amount: String(order.forward ?? 0),
   });
 }
 
 /** Details of orders to token contracts, by the name of their opcode. */
-const ORDERS: Readonly<Record<string, (message: Message, tell: Tell) => JsonRecord>> = {
+const ORDERS: Readonly<Record<string, (message: Message, addAccount: AddAccount) => JsonRecord>> = {
   jetton_transfer: jettonTransfer,
   jetton_burn: jettonBurn,
   nft_transfer: nftTransfer,
 };
 
 /** Details of a swap in the pool that the trader called: another direction, amount and price each time, and in each epoch. */
-function swapDetails({ cast, caller, called, tell }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
+function swapDetails({ cast, caller, called, addAccount }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
   const market = marketOf(cast, called);
   const assets = [market.first, market.second].map((at) => (at === undefined ? undefined : cast.masters[at]));
   const isSale = rng.chance(0.5);
@@ -250,16 +254,16 @@ function swapDetails({ cast, caller, called, tell }: DetailsContext, rng: Rng, e
   const received = Math.round(isSale ? (amount * price) / 100_000 : (amount * 100_000) / price);
   const transfer = (asset: Account | undefined, from: Account, to: Account, units: number): JsonRecord =>
     recordOf('ActionDetailsJettonSwapTransfer', {
-      asset: tell(asset),
-      source: tell(from),
-      destination: tell(to),
+      asset: addAccount(asset),
+      source: addAccount(from),
+      destination: addAccount(to),
       amount: String(units),
     });
   return {
     dex: market.dex,
-    sender: tell(caller),
-    asset_in: tell(given),
-    asset_out: tell(taken),
+    sender: addAccount(caller),
+    asset_in: addAccount(given),
+    asset_out: addAccount(taken),
     dex_incoming_transfer: transfer(given, caller, called, amount),
     dex_outgoing_transfer: transfer(taken, called, caller, received),
     peer_swaps: [],
@@ -268,27 +272,27 @@ function swapDetails({ cast, caller, called, tell }: DetailsContext, rng: Rng, e
 }
 
 /** Details of a sale through a marketplace, which keeps 5 % of the price; the seller gets the rest. */
-function purchaseDetails({ cast, caller, called, tell }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
+function purchaseDetails({ cast, caller, called, addAccount }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
   const item = rng.pick(cast.items);
   const seller = must(item.owner, 'owner');
   const price = (5 + ((rng.below(60) + epoch * 11) % 60)) * TON;
   return recordOf('ActionDetailsNftTransfer', {
-    nft_collection: tell(must(item.parent, 'collection')),
-    nft_item: tell(item),
+    nft_collection: addAccount(must(item.parent, 'collection')),
+    nft_item: addAccount(item),
     nft_item_index: String(item.index),
-    old_owner: tell(called),
-    new_owner: tell(caller),
+    old_owner: addAccount(called),
+    new_owner: addAccount(caller),
     is_purchase: true,
     price: String(price),
     query_id: String(rng.next()),
-    response_destination: tell(seller),
+    response_destination: addAccount(seller),
     forward_amount: '1',
     is_encrypted_comment: false,
     marketplace: 'getgems',
-    real_old_owner: tell(seller),
-    marketplace_address: tell(must(cast.contracts[0], 'contract')),
+    real_old_owner: addAccount(seller),
+    marketplace_address: addAccount(must(cast.contracts[0], 'contract')),
     payout_amount: String((price / 20) * 19),
-    payout_address: tell(seller),
+    payout_address: addAccount(seller),
     payout_comment: 'Profit',
     payout_comment_encrypted: false,
     payout_comment_encoded: false,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Account, walletKind } from '../chain/accounts.ts';
 import { parseAddress } from '../chain/address.ts';
 import { decodeSigned, OPCODES } from '../chain/bodies.ts';
-import { build, byteCell, toBoc } from '../chain/cell.ts';
+import { build, byteCell, toBoc, ZERO_HASH } from '../chain/cell.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
 import { type AccountsByAddress, bookRow, metadataText } from '../page/addresses.ts';
@@ -13,8 +13,7 @@ import { type ParsedRequest, readOpcode } from './parsed-request.ts';
 import { indexOf, nextIndexOf, ownerOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
-const MOST_VALUES = 1000;
-const NO_HASH = `${'A'.repeat(43)}=`;
+const MAX_VALUES = 1000;
 
 /** Names that `/decode` does not know, although the server decodes their bodies. */
 const UNKNOWN: ReadonlySet<string> = new Set([
@@ -49,7 +48,7 @@ function decode({ view, body, list }: ParsedRequest): string {
   const given = (name: string): readonly string[] => {
     const posted = body[name];
     const values = Array.isArray(posted) ? posted.map(String) : list(name);
-    demand(values.length <= MOST_VALUES, `${name} list exceeds maximum length of ${MOST_VALUES}`);
+    demand(values.length <= MAX_VALUES, `${name} list exceeds maximum length of ${MAX_VALUES}`);
     return values;
   };
   const opcodes = given('opcodes').map((text, index) => {
@@ -62,7 +61,7 @@ function decode({ view, body, list }: ParsedRequest): string {
     const found = view.knownBodies().get(boc) ?? decodeSigned(boc);
     return found === undefined || found === 'null' ? { error: 'unknown message body' } : new Verbatim(found);
   });
-  return jsonOf({ opcodes, bodies });
+  return textOf('DecodeResponse', { opcodes, bodies });
 }
 
 /** A text of a posted body that must be there. */
@@ -81,7 +80,7 @@ function num(value: bigint): JsonRecord {
 }
 
 function result(exitCode: number, stack: readonly JsonRecord[]): string {
-  return jsonOf({ gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
+  return textOf('V2RunGetMethodResult', { gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
 }
 
 /** Endpoints that do not list. */
@@ -114,13 +113,12 @@ export const calls = {
   /** Unknown accounts are uninit and empty. */
   'GET /addressInformation': (request) => {
     const state = request.view.latestStates.find(oneAddress(request));
-    return jsonOf({
+    return textOf('V2AddressInformation', {
       balance: String(state?.balance ?? 0),
-      code: state?.code === undefined ? null : toBoc(state.code),
-      data: state?.data === undefined ? null : toBoc(state.data),
+      code: state?.code && toBoc(state.code),
+      data: state?.data && toBoc(state.data),
       last_transaction_lt: String(state?.lastLt ?? 0),
-      last_transaction_hash: state?.lastHash() ?? NO_HASH,
-      frozen_hash: null,
+      last_transaction_hash: state?.lastHash() ?? ZERO_HASH,
       status: state?.status ?? 'uninit',
     });
   },
@@ -130,13 +128,13 @@ export const calls = {
     const state = latestStates.find(oneAddress(request));
     const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
     demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
-    return jsonOf({
+    return textOf('V2WalletInformation', {
       balance: String(state?.balance ?? 0),
       wallet_type: kind?.type,
       seqno: kind && state && latestStates.walletSeqno(state),
       wallet_id: kind?.id,
       last_transaction_lt: String(state?.lastLt ?? 0),
-      last_transaction_hash: state?.lastHash() ?? NO_HASH,
+      last_transaction_hash: state?.lastHash() ?? ZERO_HASH,
       status: state?.status ?? 'uninit',
     });
   },
@@ -146,7 +144,10 @@ export const calls = {
       .update(Buffer.from(posted(request, 'boc'), 'base64'))
       .digest();
     const norm = createHash('sha256').update(hash).digest();
-    return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
+    return textOf('V2SendMessageResult', {
+      message_hash: hash.toString('base64'),
+      message_hash_norm: norm.toString('base64'),
+    });
   },
   /** From the size of the body. */
   'POST /estimateFee': (request) => {
@@ -154,7 +155,7 @@ export const calls = {
     const { body: boc } = request.body;
     const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
     const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
-    return jsonOf({ source_fees: fees, destination_fees: [] });
+    return textOf('V2EstimateFeeResult', { source_fees: fees, destination_fees: [] });
   },
   /** The get-methods of wallets and tokens, from their latest states. */
   'POST /runGetMethod': (request) => {

@@ -1,5 +1,5 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
-import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, slotOf } from '../chain/clock.ts';
+import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
 import {
   type BlockRow,
@@ -12,12 +12,9 @@ import {
 } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import { demand } from './errors.ts';
-import { type By, type Listing, rows, timeout } from './list.ts';
+import { type By, type Listing, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
-
-/** How many inbound externals the server can sort before its timeout. */
-const EXTERNALS_PER_STATEMENT = 150_000;
 
 /** What the lists of blocks have in common. */
 const blockRow: Pick<Listing<BlockRow>, 'record' | 'at' | 'isBySecond'> = {
@@ -67,18 +64,6 @@ function sidesIn(view: View, row: MessageRow, direction: string | undefined) {
 
 function hasSide(view: View, row: MessageRow, direction: string | undefined): boolean {
   return Object.values(sidesIn(view, row, direction)).some((side) => side !== undefined);
-}
-
-/** All inbound externals. They have no time, so the whole chain is read. */
-function inboundExternals(view: View): readonly MessageRow[] {
-  const found: MessageRow[] = [];
-  for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(view.head()); slot += 1) {
-    for (const row of view.chain.createdIn(slot)) {
-      if (row.message.from === undefined && hasSide(view, row, undefined)) found.push(row);
-    }
-    if (found.length > EXTERNALS_PER_STATEMENT) throw timeout();
-  }
-  return found;
 }
 
 /** Filters of message lists. */
@@ -194,7 +179,7 @@ export const chainLists = {
     timeless: (request) => {
       const { byLt, byTime } = request.bounds;
       const none = request.isOn('exclude_externals') || byLt || byTime || request.text('direction') === 'out';
-      return none ? [] : request.view.inboundExternals(() => inboundExternals(request.view));
+      return none ? [] : request.view.inboundExternals();
     },
     where: messageFields,
     at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),

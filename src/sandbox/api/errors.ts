@@ -12,3 +12,8 @@ export class ApiError extends Error {
 export function demand(isRight: boolean, message: string, status = 422): asserts isRight {
   if (!isRight) throw new ApiError(status, message);
 }
+
+/** The error of a statement that takes too long. */
+export function timeout(): ApiError {
+  return new ApiError(500, 'timeout: context deadline exceeded');
+}

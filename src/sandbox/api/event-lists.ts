@@ -12,7 +12,7 @@ import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of distinct transactions in one response. */
-const MOST_TRANSACTIONS = 100;
+const MAX_TRANSACTIONS = 100;
 const BROKEN = 'ERROR: missing FROM-clause entry for table (SQLSTATE 42P01)';
 
 function accountsOf({ traces }: View, trace: TraceRow): readonly string[] {
@@ -200,7 +200,7 @@ export const eventLists = {
     },
     record: (row, request) => {
       for (const each of request.isOn('include_transactions') ? row.rows : []) {
-        if (request.transactionTexts.size >= MOST_TRANSACTIONS) break;
+        if (request.transactionTexts.size >= MAX_TRANSACTIONS) break;
         const text = textOf('Transaction', request.transaction(each));
         request.transactionTexts.set(request.view.chain.transactionHash(each), new Verbatim(text));
       }

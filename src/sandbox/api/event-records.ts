@@ -1,3 +1,4 @@
+import type { enums } from '../../api/facts.ts';
 import type { ActionRow } from '../actions/actions.ts';
 import { addressOf } from '../chain/accounts.ts';
 import { byLtAndAccount } from '../chain/chain.ts';
@@ -14,7 +15,7 @@ export interface TraceSource {
   readonly endSeqno: number;
   /** False while the first transaction is only predicted: the trace has no id yet. */
   readonly isRootKnown: boolean;
-  readonly finality: 'pending' | 'confirmed' | 'finalized';
+  readonly finality: (typeof enums.finality)[number];
   /** Whether actions have their accounts. */
   readonly hasAccounts: boolean;
   /** Undefined for a complete trace. */
@@ -57,7 +58,7 @@ export function traceRecord(
   };
   return {
     trace_id: isRootKnown ? hashes.get(root) : null,
-    external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
+    external_hash: view.actions.externalHashes(trace).trace_external_hash,
     mc_seqno_start: String(Math.min(masterchainSeqno(first), source.endSeqno)),
     mc_seqno_end: String(source.endSeqno),
     start_lt: String(first.lt),
@@ -130,8 +131,8 @@ export function actionRecord(
     Type: plan.type,
     Success: plan.success,
     Finality: finality,
-    TraceExternalHash: external['trace_external_hash'],
-    TraceExternalHashNorm: external['trace_external_hash_norm'],
+    TraceExternalHash: external.trace_external_hash,
+    TraceExternalHashNorm: external.trace_external_hash_norm,
     AncestorType: plan.ancestors,
     Accounts: accounts,
   };

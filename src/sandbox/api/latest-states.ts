@@ -5,7 +5,7 @@ import { cached } from '../chain/mix.ts';
 import { masterchainSeqno, type Template, type Transaction, type TransactionRow } from '../chain/model.ts';
 import type { Quiet } from '../chain/registry.ts';
 import { chainsOf } from '../chain/settle.ts';
-import { HASH_KIND } from '../chain/tag.ts';
+import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 
 /** The latest state of an account. */
 export interface LatestState extends ReturnType<Chain['contentsAfter']> {
@@ -67,13 +67,9 @@ export class LatestStates {
     const head = this.#head();
     if (this.#listed?.head === head) return this.#listed;
     const chain = this.#chain;
-    const acting = [0, 1, 2].flatMap((family) =>
-      family > 0 && !chain.hasHappened(family, head)
-        ? []
-        : (chain.template(family)?.accounts ?? []).filter((account) => account.address !== undefined),
-    );
+    const acting = chain.templates().flatMap(({ accounts }) => accounts);
     const list = [
-      ...acting.flatMap((account) => this.of(account) ?? []),
+      ...acting.flatMap((account) => (account.address === undefined ? [] : (this.of(account) ?? []))),
       ...chain.registry.all.map((quiet) => this.#quiet(quiet)),
     ];
     this.#listed = { head, list, ids: new Map(list.map(({ account }, index) => [account, index])) };
@@ -120,7 +116,7 @@ export class LatestStates {
   #quiet(quiet: Quiet): LatestState {
     const { account, lastLt, balance } = quiet;
     const { codec } = this.#chain;
-    const hash = (kind: 1 | 4): string => codec.hash(3, kind, account.index, 0);
+    const hash = (kind: HashKind): string => codec.hash(3, kind, account.index, 0);
     return {
       account,
       address: account.address ?? '',
@@ -175,17 +171,17 @@ interface JettonPast {
 
 function jettonPast(chain: readonly Transaction[], period: number): JettonPast {
   const after = new Map<Transaction, bigint>();
-  let held = 0n;
+  let balance = 0n;
   let least = 0n;
   for (const one of chain) {
     const body = one.incoming?.bounced === true ? undefined : one.incoming?.body;
     if (one.outcome.kind === 'ok' && body !== undefined) {
       const { amount = 0n } = body.values;
-      held += body.decodedOpcode === 'jetton_internal_transfer' ? amount : -amount;
+      balance += body.decodedOpcode === 'jetton_internal_transfer' ? amount : -amount;
     }
-    if (held < least) least = held;
-    after.set(one, held);
+    if (balance < least) least = balance;
+    after.set(one, balance);
   }
-  const falling = held < 0n ? -held : 0n;
-  return { start: -least + falling * BigInt(Math.ceil(MAX_BLOCKS / period) + 1) + held, drift: held, after };
+  const falling = balance < 0n ? -balance : 0n;
+  return { start: -least + falling * BigInt(Math.ceil(MAX_BLOCKS / period) + 1) + balance, drift: balance, after };
 }

@@ -2,7 +2,7 @@ import type { Account } from '../chain/accounts.ts';
 import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
 import type { JsonRecord } from '../page/json.ts';
-import { ApiError, demand } from './errors.ts';
+import { demand, timeout } from './errors.ts';
 import type { Bounds, ParsedRequest } from './parsed-request.ts';
 
 /** More slots than the server can read before its timeout. */
@@ -60,22 +60,20 @@ export type Endpoint = (request: ParsedRequest) => string;
 
 /** Answers requests for a list. */
 export function rows<T>(of: Listing<T>): Endpoint {
-  return (request) => list(request, of);
-}
-
-function list<T>(request: ParsedRequest, of: Listing<T>): string {
-  of.refuse?.(request);
-  const { limit, offset } = request.page;
-  const end = offset + limit;
-  const { sort } = request;
-  const keep = filterOf(request, of);
-  const named = of.rows(request);
-  const found = named === undefined ? scan(request, of, keep, end) : named.filter(keep);
-  const order = of.order?.(request, sort ?? -1);
-  const page = (order === undefined ? found : sorted(found, order, request.shuffle)).slice(offset, end);
-  demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
-  if (page.length === 0 && of.isNull === true) return request.responseText(null);
-  return request.responseText(page.map((row, index) => of.record(row, request, () => page.slice(index + 1))));
+  return (request) => {
+    of.refuse?.(request);
+    const { limit, offset } = request.page;
+    const end = offset + limit;
+    const { sort } = request;
+    const keep = filterOf(request, of);
+    const named = of.rows(request);
+    const found = named === undefined ? scan(request, of, keep, end) : named.filter(keep);
+    const order = of.order?.(request, sort ?? -1);
+    const page = (order === undefined ? found : sorted(found, order, request.shuffle)).slice(offset, end);
+    demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
+    if (page.length === 0 && of.isNull === true) return request.responseText(null);
+    return request.responseText(page.map((row, index) => of.record(row, request, () => page.slice(index + 1))));
+  };
 }
 
 function filterOf<T>(request: ParsedRequest, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
@@ -145,12 +143,8 @@ function* slotsOf<T>(
   }
 }
 
-export function timeout(): ApiError {
-  return new ApiError(500, 'timeout: context deadline exceeded');
-}
-
 /** Rows by their keys; the rest is in an order that `shuffle` decides. */
-export function sorted<T>(rows: readonly T[], order: readonly By<T>[], shuffle: number): readonly T[] {
+function sorted<T>(rows: readonly T[], order: readonly By<T>[], shuffle: number): readonly T[] {
   const rng = new Rng(shuffle, 0x71e5);
   const compare = (a: readonly Key[], b: readonly Key[]): number => {
     for (const [index, [, direction]] of order.entries()) {

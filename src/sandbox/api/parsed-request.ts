@@ -86,8 +86,9 @@ export class ParsedRequest {
 
   readonly list = (name: string): readonly string[] => this.#values.get(name) ?? [];
 
-  /** The last value of a parameter, if it has one. */
-  readonly text = (name: string): string | undefined => this.list(name).at(-1);
+  /** The last value of a parameter, or its default. */
+  readonly text = (name: string): string | undefined =>
+    this.list(name).at(-1) ?? this.#facts.params[name]?.split('=')[1];
 
   readonly number = (name: string): number | undefined => {
     const text = this.text(name);
@@ -113,17 +114,15 @@ export class ParsedRequest {
 
   /** The requested page; the first 1000 rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
   get page(): { readonly limit: number; readonly offset: number } {
-    const { params, refused } = this.#facts;
-    if (params['limit'] === undefined) return { limit: 1000, offset: 0 };
-    const limit = this.number('limit') ?? 100;
-    demand(limit <= 1000, `limit is not allowed: ${limit} > 1000`, refused);
+    const limit = this.number('limit') ?? 1000;
+    demand(limit <= 1000, `limit is not allowed: ${limit} > 1000`, this.#facts.refused);
     return { limit: Math.max(1, limit), offset: Math.max(0, this.number('offset') ?? 0) };
   }
 
   /** 1 for ascending, -1 for descending; undefined if neither the request nor the endpoint has an order. */
   get sort(): 1 | -1 | undefined {
     const text = this.text('sort')?.toLowerCase();
-    if (text === undefined) return this.#facts.params['sort'] === 'asc|desc' ? undefined : -1;
+    if (text === undefined) return undefined;
     if (text === 'asc' || text === 'a') return 1;
     if (text === 'desc' || text === 'd') return -1;
     throw new ApiError(this.#facts.refused, 'wrong value for sort parameter');

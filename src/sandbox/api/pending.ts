@@ -1,3 +1,4 @@
+import { enums } from '../../api/facts.ts';
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
@@ -17,9 +18,7 @@ const UNFINISHED_BLOCKS = 12;
 /** Types whose traces the store of pending traces does not have. */
 const UNLISTED_TYPES = /^(layerzero|cocoon|jvault_stake)/;
 
-/** From the least final to the most. */
-const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
-type Finality = (typeof FINALITIES)[number];
+type Finality = (typeof enums.finality)[number];
 
 function refuseUnnamed(request: ParsedRequest): void {
   demand(request.has('account', 'ext_msg_hash'), 'account or ext_msg_hash should be specified');
@@ -31,7 +30,7 @@ function requestedTraces(request: ParsedRequest): readonly TraceRow[] {
   const hashes = new Set(request.list('ext_msg_hash'));
   return underWay(view).filter((trace) => {
     if (account !== undefined) return view.traces.rowsOf(trace).some((row) => row.account === account);
-    return Object.values(view.actions.externalHashes(trace)).some((hash) => hashes.has(String(hash)));
+    return Object.values(view.actions.externalHashes(trace)).some((hash) => hash !== undefined && hashes.has(hash));
   });
 }
 
@@ -72,7 +71,8 @@ function pendingSource(request: ParsedRequest, trace: TraceRow): TraceSource {
     recordOf: (row) => predictedRecord(request, trace, row, isRootKnown),
     endSeqno: view.head() + 1,
     isRootKnown,
-    finality: FINALITIES.find((finality) => finalities.includes(finality)) ?? 'finalized',
+    // They stand in the order of their finality.
+    finality: enums.finality.find((finality) => finalities.includes(finality)) ?? 'finalized',
     hasAccounts: true,
     pendingMessages: finalities.filter((finality) => finality === 'pending').length,
   };
@@ -104,7 +104,7 @@ function predictedRecord(
     hash: pendingHash(view, row),
     mc_block_seqno: isPending ? view.head() : known.mc_block_seqno,
     trace_id: isRootKnown ? known.trace_id : undefined,
-    trace_external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
+    trace_external_hash: view.actions.externalHashes(trace).trace_external_hash,
     description: { ...descriptionOf(row, view.chain.codec), is_tock: false, installed: false },
     block_ref: (isPending ? newestShardBlock(view, row.transaction.account) : undefined) ?? known.block_ref,
     in_msg: incoming && { ...incoming, value_extra_currencies: incoming.value_extra_currencies ?? {} },

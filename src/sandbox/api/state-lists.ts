@@ -25,7 +25,8 @@ function targetOf({ account: { owner, index } }: Quiet): Account | undefined {
   return owner !== undefined && (hasDomain(owner) || index % 2 === 0) ? owner : undefined;
 }
 
-function ordersOf({ orders }: QuietMultisig, request: ParsedRequest): Json {
+/** Null if there are none. */
+function orderRecords({ orders }: QuietMultisig, request: ParsedRequest): Json {
   return orders.length === 0 ? null : orders.map((order) => orderRecord(order, request));
 }
 
@@ -65,7 +66,7 @@ function orderAction(order: QuietOrder, request: ParsedRequest): JsonRecord {
 
 function version({ view }: ParsedRequest, { account, lastLt }: Quiet): JsonRecord {
   const state = view.latestStates.find(account.address ?? '');
-  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: state?.data?.hash ?? null };
+  return { last_transaction_lt: String(lastLt), code_hash: account.code.hash, data_hash: state?.data?.hash };
 }
 
 /** Latest states of accounts, and contracts of services. */
@@ -75,7 +76,7 @@ export const stateLists = {
     ...requestedStates,
     record: (state, request) => {
       const { account, code, data } = state;
-      const bocs = request.text('include_boc') !== 'false';
+      const bocs = request.isOn('include_boc');
       request.addAccount(account, state.row?.epoch);
       return {
         address: state.address,
@@ -141,8 +142,8 @@ export const stateLists = {
       domain: item.domain,
       dns_next_resolver: item.account.index % 3 === 0 ? request.addAccount(item.account) : null,
       dns_wallet: request.addAccount(targetOf(item)),
-      dns_site_adnl: item.account.index % 4 === 0 ? item.account.codeHash : null,
-      dns_storage_bag_id: item.account.index % 5 === 0 ? item.account.codeHash : null,
+      dns_site_adnl: item.account.index % 4 === 0 ? item.account.code.hash : null,
+      dns_storage_bag_id: item.account.index % 5 === 0 ? item.account.code.hash : null,
     }),
   }),
   /** With their orders by default. */
@@ -164,7 +165,7 @@ export const stateLists = {
       signers: one.signers.map((account) => request.addAccount(account)),
       proposers: one.proposers.map((account) => request.addAccount(account)),
       ...version(request, one),
-      orders: request.text('include_orders') === 'false' ? [] : ordersOf(one, request),
+      orders: request.isOn('include_orders') ? orderRecords(one, request) : [],
     }),
   }),
   'GET /multisig/orders': rows<QuietOrder>({

@@ -1,6 +1,7 @@
+import { enums } from '../../api/facts.ts';
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
-import { SALE_KINDS } from '../chain/registry.ts';
+import type { SaleKind } from '../chain/registry.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
 import { demand } from './errors.ts';
@@ -10,7 +11,7 @@ import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
 const SALES_CREATED = 1_777_600_000;
-const MOST_SALES = 1000;
+const MAX_SALES = 1000;
 
 function adminOf(view: View, account: Account): Account | undefined {
   const { wallets } = view.chain.epoch.cast;
@@ -41,7 +42,7 @@ function collection(state: LatestState, request: ParsedRequest): JsonRecord {
     next_item_index: nextIndexOf(request.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
     data_hash: state.data?.hash ?? '',
-    code_hash: account.codeHash,
+    code_hash: account.code.hash,
   };
 }
 
@@ -67,26 +68,26 @@ function itemRecord(state: LatestState, request: ParsedRequest): JsonRecord {
   const { account, quiet } = state;
   const parent = view.latestStates.find(account.parent?.address ?? '');
   const sale = quiet?.sale?.account;
-  const auction = quiet?.saleKind === 'getgems_auction';
+  const isAuction = quiet?.saleKind === 'getgems_auction';
   return {
     address: request.addAccount(account),
     init: true,
     index: indexOf(state),
-    collection_address: parent?.address ?? null,
+    collection_address: parent?.address,
     owner_address: request.addAccount(ownerOf(view, state)),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
-    code_hash: account.codeHash,
+    code_hash: account.code.hash,
     data_hash: state.data?.hash ?? '',
-    collection: parent === undefined ? null : collection(parent, request),
+    collection: parent && collection(parent, request),
     on_sale: sale !== undefined,
-    sale_contract_address: sale !== undefined && !auction ? request.addAccount(sale) : undefined,
-    auction_contract_address: sale !== undefined && auction ? request.addAccount(sale) : undefined,
-    real_owner: sale === undefined ? undefined : (request.addAccount(view.latestStates.ownerOf(state)) ?? undefined),
+    sale_contract_address: isAuction ? undefined : request.addAccount(sale),
+    auction_contract_address: isAuction ? request.addAccount(sale) : undefined,
+    real_owner: sale && request.addAccount(view.latestStates.ownerOf(state)),
   };
 }
 
-function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | null, item: LatestState): JsonRecord {
+function saleDetails(kind: SaleKind, place: string | null, item: LatestState): JsonRecord {
   const bidder = item.account.owner?.address;
   switch (kind) {
     case 'getgems_sale':
@@ -157,8 +158,8 @@ export const tokenLists = {
                 name: `Jetton "${account.index}" é <&>`,
                 uri: `https://example.com/${account.index}.json`,
               },
-        jetton_wallet_code_hash: request.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
-        code_hash: account.codeHash,
+        jetton_wallet_code_hash: request.view.chain.epoch.cast.jettonWallets[0]?.code.hash ?? '',
+        code_hash: account.code.hash,
         data_hash: state.data?.hash ?? '',
         last_transaction_lt: String(state.lastLt),
       };
@@ -252,11 +253,11 @@ export const tokenLists = {
     refuse: (request) => {
       const count = new Set(request.list('address')).size;
       demand(count > 0, 'at least 1 address required');
-      demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
+      demand(count <= MAX_SALES, 'maximum 1000 addresses allowed');
     },
     rows: ({ view }) => view.latestStates.ofRole('nft-item').filter(({ quiet }) => quiet?.saleKind !== undefined),
     where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
-    order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
+    order: () => [[({ quiet }) => enums.nft_sale_type.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
     record: (state, request) => {
       const { view } = request;
       const { quiet } = state;

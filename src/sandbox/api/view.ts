@@ -1,14 +1,16 @@
 import { type ActionRow, Actions } from '../actions/actions.ts';
 import { Chain, type ChainOptions } from '../chain/chain.ts';
-import { FIRST_SEQNO } from '../chain/clock.ts';
+import { FIRST_SEQNO, slotOf } from '../chain/clock.ts';
 import { cached } from '../chain/mix.ts';
 import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
-import { BlockPages } from '../page/blocks.ts';
+import { BlockRecords } from '../page/blocks.ts';
 import { TransactionRecords } from '../page/transactions.ts';
-import { demand } from './errors.ts';
+import { demand, timeout } from './errors.ts';
 import { LatestStates } from './latest-states.ts';
 
+/** How many inbound externals the server can sort before its timeout. */
+const EXTERNALS_PER_STATEMENT = 150_000;
 /** Number of cached networks. */
 const CACHED_NETWORKS = 4;
 const networks = new Map<string, ReturnType<typeof makeNetwork>>();
@@ -17,7 +19,7 @@ const networks = new Map<string, ReturnType<typeof makeNetwork>>();
 function makeNetwork(seed: number, options: ChainOptions) {
   const chain = new Chain(seed, options);
   const traces = new TraceIndex(chain);
-  const [blocks, records] = [new BlockPages(chain), new TransactionRecords(chain)];
+  const [blocks, records] = [new BlockRecords(chain), new TransactionRecords(chain)];
   return { chain, traces, actions: new Actions(chain, traces), blocks, records };
 }
 
@@ -46,12 +48,33 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
   const isIndexed = (seqno: number): boolean => seqno >= FIRST_SEQNO && seqno <= head();
   const isVisible = (row: TransactionRow): boolean => isIndexed(masterchainSeqno(row));
 
+  const readInboundExternals = (): readonly MessageRow[] => {
+    const found: MessageRow[] = [];
+    for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(head()); slot += 1) {
+      for (const row of chain.createdIn(slot)) {
+        if (row.message.from === undefined && sidesOf(row).received !== undefined) found.push(row);
+      }
+      if (found.length > EXTERNALS_PER_STATEMENT) throw timeout();
+    }
+    return found;
+  };
+
+  /** The transactions of a message that are indexed. */
+  const sidesOf = ({ template, message, epoch }: MessageRow) => {
+    const shown = (transaction: Transaction | undefined, at: number): TransactionRow | undefined => {
+      const row = transaction && chain.row(template, transaction, at);
+      return row !== undefined && isVisible(row) ? row : undefined;
+    };
+    return { sent: shown(message.from, epoch), received: shown(message.to, epoch + backOf(message)) };
+  };
+
   return {
     ...network,
     head,
     latestStates: new LatestStates(chain, head),
     isIndexed,
     isVisible,
+    sidesOf,
 
     /** @throws {ApiError} 404 if the transactions of a masterchain block cannot be requested */
     requireTransactions: (seqno: number | undefined): void => {
@@ -65,21 +88,12 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
     /** Whether the last block of a trace is there. */
     isComplete: (trace: TraceRow): boolean => isIndexed(endSeqno(trace)),
 
-    /** The transactions of a message that are indexed. */
-    sidesOf: ({ template, message, epoch }: MessageRow) => {
-      const shown = (transaction: Transaction | undefined, at: number): TransactionRow | undefined => {
-        const row = transaction && chain.row(template, transaction, at);
-        return row !== undefined && isVisible(row) ? row : undefined;
-      };
-      return { sent: shown(message.from, epoch), received: shown(message.to, epoch + backOf(message)) };
-    },
-
     transactionByHash: (hash: string): TransactionRow | undefined => chain.transactionByHash(hash, head()),
     messageByHash: (hash: string): MessageRow | undefined => chain.messageByHash(hash, head()),
 
-    /** The inbound externals of the whole chain; `list` reads them, again only if the head has moved. */
-    inboundExternals: (list: () => readonly MessageRow[]): readonly MessageRow[] => {
-      if (externals?.head !== head()) externals = { head: head(), rows: list() };
+    /** The received inbound externals of the whole chain: they have no time. @throws {ApiError} 500 if they are too many */
+    inboundExternals: (): readonly MessageRow[] => {
+      if (externals?.head !== head()) externals = { head: head(), rows: readInboundExternals() };
       return externals.rows;
     },
 

@@ -33,7 +33,6 @@ export interface Account {
   readonly idHead: string;
   readonly idTail: string;
   readonly code: Cell;
-  readonly codeHash: string;
   /** Owner of a jetton wallet or NFT item. */
   readonly owner: Account | undefined;
   /** Jetton master or NFT collection. */
@@ -68,7 +67,6 @@ export class AccountBook {
     if (options.firstByte !== undefined) id[0] = options.firstByte;
     const hex = options.address?.split(':')[1] ?? id.toString('hex').toUpperCase();
     const fresh = role === 'fresh';
-    const code = this.#code(role, index);
     const workchain = options.address?.startsWith('-1:') ? -1 : 0;
     const account: Account = {
       index,
@@ -79,8 +77,7 @@ export class AccountBook {
       idBits: Number.parseInt(hex.slice(0, 2), 16).toString(2).padStart(8, '0'),
       idHead: hex.slice(0, 2),
       idTail: hex.slice(26),
-      code,
-      codeHash: code.hash,
+      code: this.#code(role, index),
       owner: options.owner,
       parent: options.parent,
     };

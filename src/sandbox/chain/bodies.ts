@@ -278,7 +278,7 @@ export function signedBody(rng: Rng): Body {
   }
   const [first, signature] = [rng.below(100000), rng.bytes(64)];
   return new RepeatedBody((epoch) => {
-    const seqno = first + epoch + MOST_EPOCHS_BEFORE;
+    const seqno = first + epoch + MAX_EPOCHS_BEFORE;
     return new Body(
       () =>
         build().uint(OPCODES.w5_external_signed_request, 32).uint(W5_WALLET, 32).uint(seqno, 32).raw(signature).end(),
@@ -292,7 +292,7 @@ export function signedBody(rng: Rng): Body {
 const SEQNO_AT = 72;
 const W5_WALLET = 2147483409;
 /** Messages can be of this many epochs before the first. */
-const MOST_EPOCHS_BEFORE = 1;
+const MAX_EPOCHS_BEFORE = 1;
 
 function signedRequest(seqno: number): Json {
   return {

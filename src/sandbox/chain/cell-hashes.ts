@@ -1,5 +1,5 @@
 import { type Account, addressOf } from './accounts.ts';
-import { CellBuilder, type CellRef, dictionary } from './cell.ts';
+import { CellBuilder, type CellRef, dictionary, ZERO_HASH } from './cell.ts';
 import { type Description, descriptionOf, hasAny } from './description.ts';
 import { cached } from './mix.ts';
 import {
@@ -8,12 +8,12 @@ import {
   extremesIn,
   feesIn,
   ltIn,
-  type Message,
   type MessageKey,
   previousOf,
+  type SkipReason,
   type Status,
+  type StatusChange,
   type Template,
-  type Transaction,
   type TransactionKey,
   valueIn,
 } from './model.ts';
@@ -49,13 +49,13 @@ interface Made {
 const STATUS: Readonly<Record<Status, number>> = { uninit: 0, frozen: 1, active: 2, nonexist: 3 };
 /** Words as a number and how many bits it takes. */
 type Words<W extends string> = Readonly<Record<W, readonly [value: number, width: number]>>;
-type Skipped = Extract<Transaction['outcome'], { kind: 'skipped' }>['reason'];
-const SKIPPED: Words<Skipped> = { no_state: [0b00, 2], bad_state: [0b01, 2], no_gas: [0b10, 2], suspended: [0b110, 3] };
-const CHANGED: Words<'unchanged' | 'frozen' | 'deleted'> = {
-  unchanged: [0b0, 1],
-  frozen: [0b10, 2],
-  deleted: [0b11, 2],
+const SKIPPED: Words<SkipReason> = {
+  no_state: [0b00, 2],
+  bad_state: [0b01, 2],
+  no_gas: [0b10, 2],
+  suspended: [0b110, 3],
 };
+const CHANGED: Words<StatusChange> = { unchanged: [0b0, 1], frozen: [0b10, 2], deleted: [0b11, 2] };
 
 /**
  * Hashes of transactions and messages as the chain makes them: of their cells. A transaction contains the hash of the previous one of its
@@ -95,13 +95,12 @@ export class CellHashes {
     return digest.hash;
   }
 
-  /** What a hash belongs to, up to a head. One that was never made takes all hashes up to the head. */
+  /** What a hash belongs to. For an unknown one, all hashes up to the head are made. */
   find(hash: string, head: number): Found | undefined {
     for (const template of this.#chain.templates()) {
       if (!this.#found.has(hash)) this.#makeAll(template, this.#chain.lastEpoch(template, head));
     }
-    const found = this.#found.get(hash);
-    return found !== undefined && found.epoch <= this.#chain.lastEpoch(found.template, head) ? found : undefined;
+    return this.#found.get(hash);
   }
 
   #makeAll(template: Template, last: number): void {
@@ -151,18 +150,17 @@ export class CellHashes {
 
   #transactionCell(key: TransactionKey): CellRef {
     const { transaction, epoch } = key;
-    const { account, incoming, outgoing } = transaction;
+    const { account, outgoing } = transaction;
     const past = previousOf(key);
     const cell: Builder = new CellBuilder<CellRef>().uint(0b0111, 4);
     cell.raw(this.#idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
-    cell
-      .hash(past === undefined ? NOTHING : this.#chain.transactionHash(past))
-      .uint(past === undefined ? 0 : ltIn(past), 64);
+    cell.hash(past === undefined ? ZERO_HASH : this.#chain.transactionHash(past));
+    cell.uint(past === undefined ? 0 : ltIn(past), 64);
     cell.uint(this.#chain.timeOf(key), 32).uint(outgoing.length, 15);
     cell.uint(STATUS[transaction.origStatus], 2).uint(STATUS[transaction.endStatus], 2);
     const update = new CellBuilder<CellRef>().uint(0x72, 8);
     for (const side of ['before', 'after'] as const) update.hash(this.#chain.stateHash(key, side));
-    cell.ref(this.#messagesOf(key, incoming, outgoing), update.digest(), this.#description(key));
+    cell.ref(this.#messagesOf(key), update.digest(), this.#description(key));
     return currencies(cell, feesIn(key)).digest();
   }
 
@@ -176,11 +174,7 @@ export class CellHashes {
     return cell.uint(0b100, 3).uint(account.workchain, 8).raw(this.#idOf(address));
   }
 
-  #messagesOf(
-    { template, epoch }: TransactionKey,
-    incoming: Message | undefined,
-    outgoing: readonly Message[],
-  ): CellRef {
+  #messagesOf({ template, transaction: { incoming, outgoing }, epoch }: TransactionKey): CellRef {
     const pair: Builder = new CellBuilder<CellRef>();
     pair.maybe(incoming, (message) => pair.ref(this.#message({ template, message, epoch: epoch - backOf(message) })));
     const sent = outgoing.map((message, index) => {
@@ -224,8 +218,6 @@ export class CellHashes {
   }
 }
 
-const NOTHING = `${'A'.repeat(43)}=`;
-
 /** An amount of TON, and of extra currencies. */
 function currencies(cell: Builder, amount: number | string, extra: Extra = {}): Builder {
   cell.variable(amount).bit(hasAny(extra));
@@ -261,7 +253,7 @@ const maybe =
   <T>(write: Write<T>): Write<T | undefined> =>
   (cell, value) =>
     cell.maybe(value, (known) => write(cell, known));
-const change: Write<keyof typeof CHANGED> = (cell, value) => cell.uint(...CHANGED[value]);
+const change: Write<StatusChange> = (cell, value) => cell.uint(...CHANGED[value]);
 const messageSize: Write<Ran<'action'>['tot_msg_size']> = (cell, { cells, bits }) =>
   cell.variable(cells, 3).variable(bits, 3);
 

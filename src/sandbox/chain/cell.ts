@@ -4,6 +4,9 @@ import { hash } from 'node:crypto';
 const MAX_BITS = 1023;
 const MAX_REFS = 4;
 
+/** A hash of 32 zeros, which stands for none. Base64. */
+export const ZERO_HASH = `${'A'.repeat(43)}=`;
+
 /** What a reference to a cell is made of. */
 export interface CellRef {
   /** Base64. */

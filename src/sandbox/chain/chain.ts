@@ -19,7 +19,6 @@ import type {
 } from './model.ts';
 import { backOf, includedWithin, ltIn, slotWithin, startOf } from './model.ts';
 import { makeRegistry, type Registry } from './registry.ts';
-import { createdLt } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
 import { HASH_KIND, TagCodec } from './tag.ts';
 
@@ -38,8 +37,10 @@ export interface ChainOptions {
 /** Hash of the state of an account that does not exist. */
 const NO_STATE_HASH = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 const KINDS = ['transaction', 'message', 'normalized'] as const;
-/** Slots whose rows are kept, so that paging through one block does not sort it again. */
-const KEPT_SLOTS = 256;
+/** Slots whose rows are cached, so that paging through one block does not sort it again. */
+const CACHED_SLOTS = 256;
+/** Families of templates; see `Tag`. */
+const FAMILIES = [0, 1, 2] as const;
 /** The block of ties is at most this many slots after the requested one. */
 const TIE_REACH = 10;
 
@@ -62,12 +63,11 @@ export class Chain {
   readonly codec: TagCodec;
   readonly clock: Clock;
   readonly epoch: Epoch;
-  readonly #ordinary: Grouped;
   readonly #included: ReadonlyMap<number, readonly BlockPlan[]>;
   readonly #made: ReadonlyMap<number, readonly BlockPlan[]>;
   readonly #rows = new Map<string, readonly TransactionRow[]>();
   readonly #addresses = new Map<string, Account>();
-  readonly #rare = new Map<number, Grouped>();
+  readonly #groups = new Map<number, Grouped>();
   readonly #tieSeqno: number | undefined;
   readonly #data = new Map<number, Cell>();
   readonly #hashes: CellHashes | undefined;
@@ -80,7 +80,6 @@ export class Chain {
     this.codec = new TagCodec(seed);
     this.clock = clockOf(blockTimeMs);
     this.epoch = makeEpoch(seed, activity);
-    this.#ordinary = this.#grouped(this.epoch);
     this.#included = groupBy(this.epoch.shards.blocks, ({ included }) => included);
     this.#made = groupBy(this.epoch.shards.blocks, ({ slot }) => slot);
   }
@@ -97,25 +96,35 @@ export class Chain {
 
   /** The template of a family, if this network has it. */
   template(family: number): Template | undefined {
-    return family === 0 ? this.epoch : this.#group(family)?.template;
+    return this.#group(family)?.template;
   }
 
-  /** A rare template, made on first use. */
+  templates(): readonly Template[] {
+    return FAMILIES.flatMap((family) => this.template(family) ?? []);
+  }
+
+  /** Made on first use. */
   #group(family: number): Grouped | undefined {
-    const known = this.#rare.get(family);
+    const known = this.#groups.get(family);
     if (known !== undefined) return known;
-    let template: Template | undefined;
-    if (family === 1) template = makeGiant(this.seed, this.epoch);
-    if (family === 2 && this.#tieSeqno !== undefined) template = makeTies(this.seed, this.epoch, this.#tieSeqno);
+    const template = this.#makeTemplate(family);
     if (template === undefined) return undefined;
     const made = this.#grouped(template);
-    this.#rare.set(family, made);
+    this.#groups.set(family, made);
     return made;
   }
 
+  #makeTemplate(family: number): Template | undefined {
+    if (family === 0) return this.epoch;
+    if (family === 1) return makeGiant(this.seed, this.epoch);
+    if (family === 2 && this.#tieSeqno !== undefined) return makeTies(this.seed, this.epoch, this.#tieSeqno);
+    return undefined;
+  }
+
   #acting(slot: number): readonly Acting[] {
+    const group = must(this.#group(0), 'ordinary epoch');
     const epoch = epochOf(slot);
-    return [{ group: this.#ordinary, epoch, at: slot - epoch * EPOCH_BLOCKS }, ...this.#rareIn(slot)];
+    return [{ group, epoch, at: slot - epoch * EPOCH_BLOCKS }, ...this.#rareIn(slot)];
   }
 
   /** The rare templates that act in a slot, or are included in it. */
@@ -129,13 +138,6 @@ export class Chain {
     const at = slot - (ties?.template.phase ?? 0);
     if (ties !== undefined && (at === 0 || at === 1)) found.push({ group: ties, epoch: 0, at });
     return found;
-  }
-
-  /** Whether the first repetition of a family is not after the head. */
-  hasHappened(family: number, head: number): boolean {
-    if (family === 1) return head >= GIANT_SEQNO;
-    if (family === 2) return this.#tieSeqno !== undefined && head >= this.#tieSeqno + TIE_REACH;
-    return true;
   }
 
   /** Contracts that exist but never act. */
@@ -163,7 +165,7 @@ export class Chain {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const rows = this.#rowsOf(slot, by).sort(byLtAndAccount);
-    if (this.#rows.size >= KEPT_SLOTS) this.#rows.delete(must(this.#rows.keys().next().value, 'oldest key'));
+    if (this.#rows.size >= CACHED_SLOTS) this.#rows.delete(must(this.#rows.keys().next().value, 'oldest key'));
     this.#rows.set(key, rows);
     return rows;
   }
@@ -213,7 +215,7 @@ export class Chain {
     const { from } = message;
     if (from === undefined) return { template, message, epoch, createdLt: -1, createdAt: -1 };
     const { lt, now } = this.row(template, from, epoch);
-    return { template, message, epoch, createdLt: lt - from.lt + createdLt(message, from), createdAt: now };
+    return { template, message, epoch, createdLt: lt + message.order, createdAt: now };
   }
 
   /** Blocks that a masterchain block includes, itself first. */
@@ -302,7 +304,7 @@ export class Chain {
     return this.transactionHash({ template, transaction: root, epoch: epoch - transaction.cycle + root.cycle });
   }
 
-  /** The transaction with a hash in base64, up to a head. */
+  /** The transaction with a hash in base64; those after the head may be missing. */
   transactionByHash(hash: string, head: number): TransactionRow | undefined {
     const found = this.#find(hash, head);
     const transaction = found?.kind === 'transaction' ? found.template.transactions[found.id] : undefined;
@@ -323,11 +325,7 @@ export class Chain {
     return family === 2 ? Math.min(0, last) : last;
   }
 
-  templates(): readonly Template[] {
-    return [0, 1, 2].flatMap((family) => this.template(family) ?? []);
-  }
-
-  /** What a hash belongs to: a transaction or message up to a head. */
+  /** What a hash belongs to: a transaction or message. */
   #find(hash: string, head: number): Found | undefined {
     return this.#hashes === undefined ? this.#tagged(hash) : this.#hashes.find(hash, head);
   }
@@ -351,7 +349,8 @@ export class Chain {
 
   /** The account of a raw address, with its epoch if it exists in one only. */
   accountOf(address: string): { readonly account: Account; readonly epoch: number | undefined } | undefined {
-    for (const family of [1, 2]) this.#group(family);
+    // Their addresses are known once they are made.
+    this.templates();
     const fixed = this.#addresses.get(address);
     if (fixed !== undefined) return { account: fixed, epoch: undefined };
     const id = address.split(':')[1] ?? '';

@@ -1,7 +1,6 @@
 import { backOf, type Extra, gasIn, type Transaction, type TransactionKey, valueIn } from './model.ts';
 import { actionFee } from './settle.ts';
-import type { TagCodec } from './tag.ts';
-import { HASH_KIND } from './tag.ts';
+import { HASH_KIND, type HashKind, type TagCodec } from './tag.ts';
 
 /** The description of a transaction as a record of the API, from which its cells and its JSON follow. */
 export type Description = ReturnType<typeof descriptionOf>;
@@ -10,7 +9,7 @@ export function descriptionOf(key: TransactionKey, codec: TagCodec) {
   const { template, transaction, epoch } = key;
   const { tickTock, storage, incoming, creditDue, outcome } = transaction;
   /** A hash that is the same in every epoch. */
-  const hash = (kind: 6 | 7 | 8): string => codec.hash(template.family, kind, transaction.id, 0);
+  const hash = (kind: HashKind): string => codec.hash(template.family, kind, transaction.id, 0);
   return {
     type: tickTock === undefined ? 'ord' : 'tick_tock',
     aborted: outcome.kind !== 'ok',
@@ -41,7 +40,7 @@ export function hasAny(extra: Extra): boolean {
   return Object.keys(extra).length > 0;
 }
 
-function computeOf(key: TransactionKey, hash: (kind: 6 | 7) => string) {
+function computeOf(key: TransactionKey, hash: (kind: HashKind) => string) {
   const { outcome, compute, activated } = key.transaction;
   if (outcome.kind === 'skipped') return { skipped: true, reason: outcome.reason } as const;
   const failed = outcome.kind === 'failed' ? outcome : undefined;
@@ -64,13 +63,13 @@ function computeOf(key: TransactionKey, hash: (kind: 6 | 7) => string) {
   } as const;
 }
 
-function actionOf({ outcome, outgoing, hugeActions, destroyed }: Transaction, hash: (kind: 8) => string) {
+function actionOf({ outcome, outgoing, hugeActions, destroyed }: Transaction, hash: (kind: HashKind) => string) {
   if (outcome.kind === 'skipped' || outcome.kind === 'failed') return undefined;
   const failed = outcome.kind === 'action-failed' ? outcome : undefined;
   const sent = outgoing.filter((message) => !message.bounced);
   const internal = sent.filter((message) => message.kind === 'internal');
-  const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
-  const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
+  const own = internal.reduce((sum, message) => sum + actionFee(message), 0);
+  const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, own);
   const noFunds = failed?.resultCode === 37;
   // The actions before the one that fails are counted but not sent.
   const created = failed === undefined ? sent.length : noFunds ? (failed.resultArg ?? 0) : 0;
@@ -80,7 +79,7 @@ function actionOf({ outcome, outgoing, hugeActions, destroyed }: Transaction, ha
     no_funds: noFunds,
     status_change: destroyed ? 'deleted' : 'unchanged',
     total_fwd_fees: internal.length > 0 ? String(forwarded) : undefined,
-    total_action_fees: internal.length > 0 ? String(kept) : undefined,
+    total_action_fees: internal.length > 0 ? String(own) : undefined,
     result_code: failed?.resultCode ?? 0,
     result_arg: failed?.resultArg,
     tot_actions: failed === undefined ? created : created + 1,

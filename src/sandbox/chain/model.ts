@@ -1,9 +1,13 @@
+import type { enums } from '../../api/facts.ts';
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
 import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, ltOf, seqnoOf, slotOfLt } from './clock.ts';
 import type { BlockPlan } from './shards.ts';
 
-export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
+export type Status = (typeof enums.account_status)[number];
+export type SkipReason = (typeof enums.compute_skip_reason)[number];
+export type StatusChange = (typeof enums.storage_status_change)[number];
+export type Bounce = (typeof enums.bounce_type)[number];
 
 /** Amounts of extra currencies by their decimal id, as decimal texts. */
 export type Extra = Readonly<Record<string, string>>;
@@ -11,11 +15,9 @@ export type Extra = Readonly<Record<string, string>>;
 /** Result of a transaction. */
 export type Outcome =
   | { readonly kind: 'ok' }
-  | { readonly kind: 'skipped'; readonly reason: 'no_state' | 'bad_state' | 'no_gas' | 'suspended' }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason }
   | { readonly kind: 'failed'; readonly exitCode: number; readonly exitArg?: number }
   | { readonly kind: 'action-failed'; readonly resultCode: number; readonly resultArg?: number };
-
-export type Bounce = 'ok' | 'nofunds' | 'negfunds';
 
 /** Compute phase of a transaction that ran. */
 export interface Compute {
@@ -80,7 +82,7 @@ export interface Transaction {
   origStatus: Status;
   endStatus: Status;
   destroyed: boolean;
-  storage: { fee: number; due: number | undefined; change: 'unchanged' | 'frozen' | 'deleted' } | undefined;
+  storage: { fee: number; due: number | undefined; change: StatusChange } | undefined;
   creditDue: number | undefined;
   creditFirst: boolean;
   compute: Compute;

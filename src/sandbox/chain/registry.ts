@@ -1,3 +1,4 @@
+import { enums } from '../../api/facts.ts';
 import { type Account, AccountBook, type Cast, hasDomain } from './accounts.ts';
 import { must, Rng } from './mix.ts';
 
@@ -5,9 +6,10 @@ const MASTERS = 30;
 const WALLETS_EACH = 40;
 const COLLECTIONS = 6;
 const ITEMS_EACH = 220;
-export const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const FIRST_LT = 65_000_000_000_000;
 const GREATEST = (1n << 256n) - 1n;
+
+export type SaleKind = (typeof enums.nft_sale_type)[number];
 
 /** A contract that exists but never acts. Such contracts fill the lists of latest states. */
 export interface Quiet {
@@ -21,7 +23,7 @@ export interface Quiet {
   /** Index of an item, its domain, and how and by which contract it is sold. */
   readonly index?: string;
   readonly domain?: string | undefined;
-  readonly saleKind?: (typeof SALE_KINDS)[number] | undefined;
+  readonly saleKind?: SaleKind | undefined;
   readonly sale?: Quiet | undefined;
 }
 
@@ -100,7 +102,7 @@ class QuietMaker {
 
   item(parent: Account | undefined, owner: Account, index: number, domain?: string): Quiet {
     const quiet = this.quiet(this.book.add('nft-item', parent === undefined ? { owner } : { owner, parent }));
-    const saleKind = domain === undefined && parent !== undefined ? SALE_KINDS[index % 50] : undefined;
+    const saleKind = domain === undefined && parent !== undefined ? enums.nft_sale_type[index % 50] : undefined;
     const hashed = domain !== undefined || index % 7 === 5;
     return Object.assign(quiet, {
       index: String(hashed ? BigInt(`0x${Buffer.from(this.rng.bytes(32)).toString('hex')}`) : index),

@@ -18,7 +18,7 @@ export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter
     const spread = jitter && transaction.tickTock === undefined ? rng.pick([0, 0, 0, 10 * rng.below(40)]) : 0;
     const cause = transaction.incoming;
     const sender = cause?.from;
-    const after = transaction.depth > 0 && cause !== undefined && sender !== undefined ? createdLt(cause, sender) : 0;
+    const after = transaction.depth > 0 && cause !== undefined && sender !== undefined ? sender.lt + cause.order : 0;
     transaction.lt = Math.max(
       start + 1 + transaction.depth * DEPTH_LT + spread,
       after + 1,
@@ -26,11 +26,6 @@ export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter
     );
     last.set(transaction.account, transaction.lt + transaction.outgoing.length);
   }
-}
-
-/** Logical time of a message, relative to the first one of its sender's epoch. */
-export function createdLt(message: Message, sender: Transaction): number {
-  return sender.lt + message.order;
 }
 
 /** Computes fees, links and balances. Returns the change of each balance in one repetition. */
@@ -103,11 +98,11 @@ function linkChain(account: Account, chain: readonly Transaction[]): void {
 
 function settleExtra(account: Account, chain: readonly Transaction[]): void {
   if (account.role === 'edge') return;
-  const held = new Map<string, bigint>();
+  const balances = new Map<string, bigint>();
   const least = new Map<string, bigint>();
   for (const [id, change] of chain.flatMap(movesOf)) {
-    const now = (held.get(id) ?? 0n) + change;
-    held.set(id, now);
+    const now = (balances.get(id) ?? 0n) + change;
+    balances.set(id, now);
     if (now < (least.get(id) ?? 0n)) least.set(id, now);
   }
   let current: Extra = Object.fromEntries([...least].map(([id, amount]) => [id, String(3n - amount)]));

@@ -31,6 +31,7 @@ export interface Tag {
 
 /** Hashes can be of this many epochs before the first. */
 const EPOCH_SHIFT = 1024;
+
 /** Makes hashes whose first 12 bytes are the encrypted tag, so that a lookup by hash needs no table. */
 export class TagCodec {
   readonly #seed: number;

@@ -17,8 +17,9 @@ export interface TracePlan {
   readonly template: Template;
   readonly root: Transaction;
   readonly members: readonly Transaction[];
-  /** Greatest lt, relative to the first one of the root's epoch. */
+  /** Greatest lt and its slot, relative to the first ones of the root's epoch. */
   readonly endLt: number;
+  readonly endSlot: number;
   /** Slot of the last masterchain block that includes a member, relative to the start of the root's epoch. */
   readonly endIncluded: number;
 }
@@ -32,10 +33,9 @@ export interface TraceRow {
   readonly endUtime: number;
 }
 
-interface Index {
+/** The traces of a template by their root, and by each end within the period. */
+interface Index extends Readonly<Record<'endSlot' | 'endIncluded', ReadonlyMap<number, readonly TracePlan[]>>> {
   readonly byRoot: ReadonlyMap<Transaction, TracePlan>;
-  readonly byEndLt: ReadonlyMap<number, readonly TracePlan[]>;
-  readonly byEndSeqno: ReadonlyMap<number, readonly TracePlan[]>;
 }
 
 /** Finds traces by the slot or masterchain block in which they end. */
@@ -58,15 +58,15 @@ export class TraceIndex {
 
   /** Complete traces whose last transaction a masterchain block includes. */
   endingIn(seqno: number): readonly TraceRow[] {
-    return this.#found(slotOf(seqno), 'byEndSeqno', ({ endIncluded }) => endIncluded);
+    return this.#found(slotOf(seqno), 'endIncluded');
   }
 
   /** Complete traces whose greatest lt is in a slot. */
   endLtIn(slot: number): readonly TraceRow[] {
-    return this.#found(slot, 'byEndLt', ({ endLt }) => Math.floor(endLt / LT_STEP));
+    return this.#found(slot, 'endSlot');
   }
 
-  #found(slot: number, by: 'byEndLt' | 'byEndSeqno', endOf: (plan: TracePlan) => number): readonly TraceRow[] {
+  #found(slot: number, by: 'endSlot' | 'endIncluded'): readonly TraceRow[] {
     const found: TraceRow[] = [];
     const rare = this.#chain.isRare(slot) || this.#chain.isRare(slot - 1);
     for (const family of rare ? [0, 1, 2] : [0]) {
@@ -75,7 +75,7 @@ export class TraceIndex {
       const { period, phase } = template;
       const since = slot - phase;
       for (const plan of this.#index(template)[by].get(((since % period) + period) % period) ?? []) {
-        const epoch = (since - endOf(plan)) / period;
+        const epoch = (since - plan[by]) / period;
         if (epoch >= 0 && (family !== 2 || epoch === 0)) found.push(this.#row(plan, epoch));
       }
     }
@@ -114,19 +114,21 @@ function indexOf(template: Template): Index {
   const plans = [...byRoot.values()];
   return {
     byRoot,
-    byEndLt: groupBy(plans, ({ endLt }) => Math.floor(endLt / LT_STEP) % template.period),
-    byEndSeqno: groupBy(plans, ({ endIncluded }) => endIncluded % template.period),
+    endSlot: groupBy(plans, ({ endSlot }) => endSlot % template.period),
+    endIncluded: groupBy(plans, ({ endIncluded }) => endIncluded % template.period),
   };
 }
 
 function planOf(template: Template, root: Transaction, list: readonly Transaction[]): TracePlan {
   const shift = (one: Transaction): number => (one.cycle - root.cycle) * template.period;
   const ltOfMember = (one: Transaction): number => one.lt + shift(one) * LT_STEP;
+  const endLt = Math.max(...list.map(ltOfMember));
   return {
     template,
     root,
     members: [...list].sort((a, b) => ltOfMember(a) - ltOfMember(b) || a.account.index - b.account.index),
-    endLt: Math.max(...list.map(ltOfMember)),
+    endLt,
+    endSlot: Math.floor(endLt / LT_STEP),
     endIncluded: Math.max(...list.map((one) => includedWithin(template, one) + shift(one))),
   };
 }

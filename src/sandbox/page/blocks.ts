@@ -20,7 +20,7 @@ function seqnoAt(name: BlockName, epoch: number): number {
 }
 
 /** Makes headers. Their counts and lts come from their transactions. */
-export class BlockPages {
+export class BlockRecords {
   readonly #chain: Chain;
   readonly #ordinary = new Map<number, { readonly count: number; readonly end: number }>();
 

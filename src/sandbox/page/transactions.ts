@@ -1,5 +1,6 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
+import { ZERO_HASH } from '../chain/cell.ts';
 import type { Chain } from '../chain/chain.ts';
 import { descriptionOf } from '../chain/description.ts';
 import { cached } from '../chain/mix.ts';
@@ -43,7 +44,7 @@ export class TransactionRecords {
       now,
       mc_block_seqno: Math.max(0, masterchainSeqno(row)),
       trace_id: chain.traceId(row),
-      prev_trans_hash: before === undefined ? `${'A'.repeat(43)}=` : chain.transactionHash(before),
+      prev_trans_hash: before === undefined ? ZERO_HASH : chain.transactionHash(before),
       prev_trans_lt: String(before === undefined ? 0 : ltIn(before)),
       orig_status: transaction.origStatus,
       end_status: transaction.endStatus,
