@@ -1,7 +1,7 @@
 import { usage } from '../core/errors.ts';
+import { ApiError } from './api/api-error.ts';
 import { calls } from './api/calls.ts';
 import { chainLists } from './api/chain-lists.ts';
-import { ApiError } from './api/errors.ts';
 import { eventLists } from './api/event-lists.ts';
 import type { Endpoint } from './api/list.ts';
 import { type EndpointKey, ParsedRequest } from './api/parsed-request.ts';

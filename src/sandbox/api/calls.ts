@@ -7,7 +7,7 @@ import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
 import { type AccountsByAddress, bookRow, metadataText } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, textOf, Verbatim } from '../page/json.ts';
-import { ApiError, demand } from './errors.ts';
+import { ApiError, demand } from './api-error.ts';
 import type { Endpoint } from './list.ts';
 import { type ParsedRequest, readOpcode } from './parsed-request.ts';
 import { indexOf, nextIndexOf, ownerOf, supplyOf } from './token-lists.ts';
@@ -34,7 +34,7 @@ function requiredTexts(request: ParsedRequest): readonly string[] {
 }
 
 function accountOf(view: View, address: string): Account | undefined {
-  return view.chain.registry.find(address)?.account ?? view.chain.accountOf(address)?.account;
+  return view.chain.quietContracts.find(address)?.account ?? view.chain.accountOf(address)?.account;
 }
 
 function oneAddress(request: ParsedRequest): string {

@@ -11,7 +11,7 @@ import {
   type TransactionRow,
 } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { demand } from './errors.ts';
+import { demand } from './api-error.ts';
 import { type By, type Listing, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';

@@ -5,7 +5,7 @@ import { must } from '../chain/mix.ts';
 import type { TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import { type JsonRecord, textOf, Verbatim } from '../page/json.ts';
-import { demand } from './errors.ts';
+import { demand } from './api-error.ts';
 import { actionRecord, chainSource, traceRecord } from './event-records.ts';
 import { type Endpoint, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';

@@ -3,7 +3,7 @@ import type { Chain } from '../chain/chain.ts';
 import { MAX_BLOCKS } from '../chain/clock.ts';
 import { cached } from '../chain/mix.ts';
 import { masterchainSeqno, type Template, type Transaction, type TransactionRow } from '../chain/model.ts';
-import type { Quiet } from '../chain/registry.ts';
+import type { Quiet } from '../chain/quiet-contracts.ts';
 import { chainsOf } from '../chain/settle.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 
@@ -42,7 +42,7 @@ export class LatestStates {
 
   /** The state of a raw address, if the index has one. */
   find(address: string): LatestState | undefined {
-    const quiet = this.#chain.registry.find(address);
+    const quiet = this.#chain.quietContracts.find(address);
     if (quiet !== undefined) return this.#quiet(quiet);
     const known = this.#chain.accountOf(address);
     return known === undefined ? undefined : this.of(known.account, known.epoch);
@@ -70,7 +70,7 @@ export class LatestStates {
     const acting = chain.templates().flatMap(({ accounts }) => accounts);
     const list = [
       ...acting.flatMap((account) => (account.address === undefined ? [] : (this.of(account) ?? []))),
-      ...chain.registry.all.map((quiet) => this.#quiet(quiet)),
+      ...chain.quietContracts.all.map((quiet) => this.#quiet(quiet)),
     ];
     this.#listed = { head, list, ids: new Map(list.map(({ account }, index) => [account, index])) };
     return this.#listed;

@@ -2,7 +2,7 @@ import type { Account } from '../chain/accounts.ts';
 import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
 import type { JsonRecord } from '../page/json.ts';
-import { demand, timeout } from './errors.ts';
+import { demand, timeout } from './api-error.ts';
 import type { Bounds, ParsedRequest } from './parsed-request.ts';
 
 /** More slots than the server can read before its timeout. */

@@ -5,7 +5,7 @@ import type { MessageKey, TransactionRow } from '../chain/model.ts';
 import { type AccountsByAddress, bookText, metadataText } from '../page/addresses.ts';
 import { type JsonRecord, type RecordName, textOf, type Verbatim } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
-import { ApiError, demand } from './errors.ts';
+import { ApiError, demand } from './api-error.ts';
 import type { View } from './view.ts';
 
 /** What the vendored facts say about an endpoint. */

@@ -6,7 +6,7 @@ import { descriptionOf } from '../chain/description.ts';
 import { masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { TraceRow } from '../chain/trace-index.ts';
 import type { JsonRecord } from '../page/json.ts';
-import { demand } from './errors.ts';
+import { demand } from './api-error.ts';
 import { actionRecord, type TraceSource, traceRecord } from './event-records.ts';
 import { rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';

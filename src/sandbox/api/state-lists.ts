@@ -1,10 +1,10 @@
 import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
 import { toBoc } from '../chain/cell.ts';
 import { hasAny } from '../chain/description.ts';
-import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
+import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/quiet-contracts.ts';
 import { interfacesOf } from '../page/addresses.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
-import { demand } from './errors.ts';
+import { demand } from './api-error.ts';
 import type { LatestState } from './latest-states.ts';
 import { byId, type Listing, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
@@ -130,7 +130,7 @@ export const stateLists = {
       demand(wallet || domain, 'either wallet address or domain is required');
       demand(!wallet || !domain, 'only one of wallet address or domain is allowed');
     },
-    rows: ({ view }) => view.chain.registry.items.filter(({ domain }) => domain !== undefined),
+    rows: ({ view }) => view.chain.quietContracts.items.filter(({ domain }) => domain !== undefined),
     where: { domain: ({ domain }) => domain, wallet: (item) => targetOf(item)?.address },
     order: () => [
       [({ domain }) => domain?.length ?? 0, 1],
@@ -152,7 +152,7 @@ export const stateLists = {
       const isNamed = request.has('address', 'wallet_address');
       demand(isNamed, 'At least one of address or wallet_address should be specified');
     },
-    rows: ({ view }) => view.chain.registry.multisigs,
+    rows: ({ view }) => view.chain.quietContracts.multisigs,
     order: (request, sort) => [byId(request, sort)],
     where: {
       address: ({ account }) => account.address,
@@ -173,7 +173,7 @@ export const stateLists = {
       const isNamed = request.has('address', 'multisig_address');
       demand(isNamed, 'At least one of address or multisig_address should be specified');
     },
-    rows: ({ view }) => view.chain.registry.multisigs.flatMap(({ orders }) => orders),
+    rows: ({ view }) => view.chain.quietContracts.multisigs.flatMap(({ orders }) => orders),
     order: (request, sort) => [byId(request, sort)],
     where: { address: ({ account }) => account.address, multisig_address: ({ account }) => account.parent?.address },
     record: orderRecord,
@@ -185,7 +185,7 @@ export const stateLists = {
       demand(contract || wallet, 'at least one of contract_address or wallet_address is required');
       demand(!contract || !wallet, 'only one of contract_address or wallet_address is allowed');
     },
-    rows: ({ view }) => view.chain.registry.vestings,
+    rows: ({ view }) => view.chain.quietContracts.vestings,
     where: {
       contract_address: ({ account }) => account.address,
       wallet_address: ({ sender, owner, whitelist }, request) =>

@@ -1,10 +1,10 @@
 import { enums } from '../../api/facts.ts';
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
-import type { SaleKind } from '../chain/registry.ts';
+import type { SaleKind } from '../chain/quiet-contracts.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
-import { demand } from './errors.ts';
+import { demand } from './api-error.ts';
 import type { LatestState } from './latest-states.ts';
 import { type By, byId, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
@@ -48,7 +48,7 @@ function collection(state: LatestState, request: ParsedRequest): JsonRecord {
 
 /** The next index of a collection's items; -1 if it numbers them by hash. */
 export function nextIndexOf(view: View, account: Account): string {
-  if (view.chain.registry.collections[0]?.account === account) return '-1';
+  if (view.chain.quietContracts.collections[0]?.account === account) return '-1';
   return account.family === 3 ? '220' : String(2n ** 255n);
 }
 

@@ -4,9 +4,9 @@ import { FIRST_SEQNO, slotOf } from '../chain/clock.ts';
 import { cached } from '../chain/mix.ts';
 import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
-import { BlockRecords } from '../page/blocks.ts';
-import { TransactionRecords } from '../page/transactions.ts';
-import { demand, timeout } from './errors.ts';
+import { BlockRecords } from '../page/block-records.ts';
+import { TransactionRecords } from '../page/transaction-records.ts';
+import { demand, timeout } from './api-error.ts';
 import { LatestStates } from './latest-states.ts';
 
 /** How many inbound externals the server can sort before its timeout. */
@@ -24,9 +24,10 @@ function makeNetwork(seed: number, options: ChainOptions) {
 }
 
 /** A network; the most recently used ones are cached. */
-function sharedNetwork(seed: number, { tieSeqno, activity, blockTimeMs, hasCells }: ChainOptions) {
+function sharedNetwork(seed: number, options: ChainOptions) {
+  const { tieSeqno, activity, blockTimeMs, hasCells } = options;
   const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs} ${hasCells}`;
-  const network = cached(networks, key, () => makeNetwork(seed, { tieSeqno, activity, blockTimeMs, hasCells }));
+  const network = cached(networks, key, () => makeNetwork(seed, options));
   // The least recently used comes first.
   networks.delete(key);
   networks.set(key, network);

@@ -18,7 +18,7 @@ import type {
   TransactionRow,
 } from './model.ts';
 import { backOf, includedWithin, ltIn, slotWithin, startOf } from './model.ts';
-import { makeRegistry, type Registry } from './registry.ts';
+import { makeQuietContracts, type QuietContracts } from './quiet-contracts.ts';
 import type { BlockPlan } from './shards.ts';
 import { HASH_KIND, TagCodec } from './tag.ts';
 
@@ -71,7 +71,7 @@ export class Chain {
   readonly #tieSeqno: number | undefined;
   readonly #data = new Map<number, Cell>();
   readonly #hashes: CellHashes | undefined;
-  #registry: Registry | undefined;
+  #quietContracts: QuietContracts | undefined;
 
   constructor(seed: number, { tieSeqno, activity, blockTimeMs, hasCells }: ChainOptions) {
     this.seed = seed;
@@ -141,9 +141,9 @@ export class Chain {
   }
 
   /** Contracts that exist but never act. */
-  get registry(): Registry {
-    this.#registry ??= makeRegistry(this.seed, this.epoch.cast);
-    return this.#registry;
+  get quietContracts(): QuietContracts {
+    this.#quietContracts ??= makeQuietContracts(this.seed, this.epoch.cast);
+    return this.#quietContracts;
   }
 
   /** Whether a slot can have more transactions than the same slot of other epochs. */

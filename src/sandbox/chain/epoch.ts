@@ -3,9 +3,9 @@ import { EPOCH_BLOCKS } from './clock.ts';
 import { Draft } from './draft.ts';
 import { Rng } from './mix.ts';
 import type { Template } from './model.ts';
+import { airdrop, edges, HOMECOMING_SLOT, life, returnItems, SCENES, type Scene } from './scenes.ts';
 import { assignLts, settle } from './settle.ts';
 import { AIRDROP_SLOT, planShards, type ShardPlan } from './shards.ts';
-import { airdrop, edges, HOMECOMING_SLOT, life, returnItems, SCENES, type Scene } from './traces.ts';
 
 /** The template of the ordinary epochs. */
 export interface Epoch extends Template {

@@ -2,7 +2,7 @@ import type { enums } from '../../api/facts.ts';
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
 import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, ltOf, seqnoOf, slotOfLt } from './clock.ts';
-import type { BlockPlan } from './shards.ts';
+import { type BlockPlan, seqnoIn } from './shards.ts';
 
 export type Status = (typeof enums.account_status)[number];
 export type SkipReason = (typeof enums.compute_skip_reason)[number];
@@ -181,8 +181,8 @@ export function includedBy({ plan, epoch }: BlockRow): number {
 
 /** The block of a transaction. */
 export function blockRefOf({ transaction, lt }: TransactionRow) {
-  const { workchain, shard, seqno, step } = transaction.block.name;
-  return { workchain, shard, seqno: seqno + step * epochOf(slotOfLt(lt)) };
+  const { name } = transaction.block;
+  return { workchain: name.workchain, shard: name.shard, seqno: seqnoIn(name, epochOf(slotOfLt(lt))) };
 }
 
 /** Epochs between sending and receiving. */

@@ -16,6 +16,10 @@ export interface BlockName {
   readonly step: number;
 }
 
+export function seqnoIn({ seqno, step }: BlockName, epoch: number): number {
+  return seqno + step * epoch;
+}
+
 /** A block of the epoch template. */
 export interface BlockPlan {
   readonly id: number;

@@ -27,13 +27,13 @@ export interface Quiet {
   readonly sale?: Quiet | undefined;
 }
 
-export type Registry = Readonly<ReturnType<typeof makeRegistry>>;
-export type QuietMultisig = Registry['multisigs'][number];
-export type QuietVesting = Registry['vestings'][number];
-export type QuietOrder = Registry['multisigs'][number]['orders'][number];
+export type QuietContracts = Readonly<ReturnType<typeof makeQuietContracts>>;
+export type QuietMultisig = QuietContracts['multisigs'][number];
+export type QuietVesting = QuietContracts['vestings'][number];
+export type QuietOrder = QuietContracts['multisigs'][number]['orders'][number];
 
 /** Makes the contracts that never act. */
-export function makeRegistry(seed: number, cast: Cast) {
+export function makeQuietContracts(seed: number, cast: Cast) {
   const maker = new QuietMaker(seed);
   const { rng } = maker;
   for (const master of times(MASTERS, () => maker.quiet(maker.book.add('jetton-master')))) {

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
 import { type BlockRow, includedBy } from '../chain/model.ts';
-import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
+import { type BlockPlan, MASTERCHAIN_SHARD, seqnoIn } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 
 /** Properties of a block by which it is listed. */
@@ -13,10 +13,6 @@ interface BlockFacts {
   readonly startLt: number;
   readonly endLt: number;
   readonly count: number;
-}
-
-function seqnoAt(name: BlockName, epoch: number): number {
-  return name.seqno + name.step * epoch;
 }
 
 /** Makes headers. Their counts and lts come from their transactions. */
@@ -34,7 +30,7 @@ export class BlockRecords {
     const { count, end } = this.#extent(row);
     return {
       shard: plan.name.shard,
-      seqno: seqnoAt(plan.name, epoch),
+      seqno: seqnoIn(plan.name, epoch),
       utime: this.#chain.clock.utimeOf(slot),
       startLt: ltOf(slot) + startOf(plan),
       endLt: ltOf(slot) + end,
@@ -91,7 +87,7 @@ export class BlockRecords {
       created_by: hash(HASH_KIND.blockCreator),
       tx_count: count,
       masterchain_block_ref: { workchain: -1, shard: MASTERCHAIN_SHARD, seqno: includedBy(row) },
-      prev_blocks: plan.prev.map((name) => ({ ...name, seqno: seqnoAt(name, epoch) })),
+      prev_blocks: plan.prev.map((name) => ({ ...name, seqno: seqnoIn(name, epoch) })),
     };
   }
 }
