@@ -44,7 +44,7 @@ function describe(doc: string, unit: string | undefined): string | undefined {
  * Finds files that do not fit the schema: rows from an older select of a mart.
  * @returns the problem of the first one; undefined if all are readable
  */
-export function findUnreadable({ table, files }: TableInForce, partition: string | undefined): string | undefined {
+export function findUnreadable({ table, partition, files }: TableInForce): string | undefined {
   const declared = new Map(table.columns.map(({ name, kind }) => [name, kinds[kind].sql]));
   const checked = new Set<unknown>();
   for (const { date, path, columns } of files) {

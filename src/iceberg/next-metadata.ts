@@ -5,7 +5,7 @@ import type { ManifestChanges, NextSnapshot } from './plan-manifests.ts';
 import {
   entryOfTag,
   type IcebergSchema,
-  type PartitionField,
+  type PartitionSpec,
   type Snapshot,
   type SnapshotCoverage,
   type TableMetadata,
@@ -68,7 +68,7 @@ interface MetadataOptions {
   readonly schema: IcebergSchema;
   readonly lastColumnId: number;
   readonly lastSequence: number;
-  readonly spec: { readonly 'spec-id': number; readonly fields: readonly PartitionField[] };
+  readonly spec: PartitionSpec;
   /** The current snapshot. */
   readonly snapshot: Snapshot;
 }
@@ -94,7 +94,7 @@ export function nextMetadata(options: MetadataOptions): TableMetadata {
     'current-schema-id': schema['schema-id'],
     schemas: usedSchemas,
     'default-spec-id': spec['spec-id'],
-    'partition-specs': [{ 'spec-id': spec['spec-id'], fields: [...spec.fields] }],
+    'partition-specs': [spec],
     'last-partition-id': PARTITION_FIELD,
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],

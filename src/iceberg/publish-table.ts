@@ -9,8 +9,7 @@ import { decodeAvro, encodeAvro } from './format/avro-container.ts';
 import { type ManifestFile, partitionFields } from './format/manifest.ts';
 import { manifestFileSchema } from './format/manifest-schemas.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
-import { nameIn, uriIn, writeManifests } from './plan-manifests.ts';
-import { sweepMetadata } from './sweep-metadata.ts';
+import { nameIn, snapshotOfManifest, uriIn, writeManifests } from './plan-manifests.ts';
 import {
   type CurrentTable,
   currentSnapshot,
@@ -20,6 +19,7 @@ import {
   type PartitionSpec,
   type SnapshotCoverage,
   type TableMetadata,
+  versionOf,
 } from './table-metadata.ts';
 import type { TableVersions } from './table-versions.ts';
 
@@ -68,6 +68,10 @@ export interface PublishedTable {
 const ATTEMPTS = 50;
 /** Versions between two sweeps. */
 const SWEEP_VERSIONS = 10;
+/** Number of versions whose metadata is retained, for readers that have just read the hint. */
+const RETAINED_VERSIONS = 20;
+/** Other publishers may be writing younger files for an uncommitted version; they give up long before this. */
+const MIN_AGE_MS = 3_600_000;
 /** A longer attempt starts over: a sweep may already have removed its manifests as those of a killed publisher. */
 const ATTEMPT_MS = 30 * 60_000;
 
@@ -79,7 +83,7 @@ const ATTEMPT_MS = 30 * 60_000;
  */
 export async function publishTable(options: PublishTableOptions): Promise<PublishedTable> {
   const { versions, table } = options;
-  const problem = findUnreadable(table, table.partition);
+  const problem = findUnreadable(table);
   if (problem !== undefined) {
     throw new StoreError(`store: table ${table.table.name} is not published: ${problem}`, {
       code: 'mixed-rows',
@@ -212,9 +216,38 @@ function hasSameRefs(history: TableMetadata | undefined, { refs }: TableMetadata
   );
 }
 
+/**
+ * Removes the metadata of old versions, of expired snapshots, and of failed attempts. A manifest of an expired snapshot is still in use if
+ * the oldest remaining snapshot lists it.
+ */
 async function sweep(versions: TableVersions): Promise<void> {
-  const newest = await versions.current();
-  if (newest?.metadata !== undefined) await sweepMetadata(versions.objects, newest.version, newest.metadata);
+  const { objects } = versions;
+  const { version = 0, metadata } = (await versions.current()) ?? {};
+  const oldest = metadata?.snapshots[0];
+  const list = oldest && (await objects.get(nameIn(objects, oldest['manifest-list'])));
+  // Without the list, the manifests in use are unknown.
+  if (list === undefined) return;
+  const used = new Set(
+    (decodeAvro(Buffer.from(list)) as readonly ManifestFile[]).map((one) => nameIn(objects, one.manifest_path)),
+  );
+  const ids = new Set(metadata?.snapshots.map((one) => one['snapshot-id']));
+  const found = await objects.list('metadata/');
+  // The clock of an object store may differ from ours. Its newest object is at most as old as this version.
+  const now = found.reduce((latest, { putAt }) => Math.max(latest, putAt), 0);
+  const unused = found.filter(
+    ({ key, putAt }) => !used.has(key) && !isInUse(key, ids, version) && now - putAt >= MIN_AGE_MS,
+  );
+  await objects.remove(unused.map(({ key }) => key));
+}
+
+/** Also true for objects that are not ours. */
+function isInUse(key: string, snapshots: ReadonlySet<number>, version: number): boolean {
+  const own = versionOf(key);
+  if (own !== undefined) return own > version - RETAINED_VERSIONS;
+  const [, list] = /^metadata\/snap-(\d+)-\d+\.avro$/.exec(key) ?? [];
+  const id = list === undefined ? snapshotOfManifest(key) : Number(list);
+  if (id !== undefined) return snapshots.has(id);
+  return !/^metadata\/\.draft-[0-9a-f]+-/.test(key);
 }
 
 /** A manifest or a manifest list is missing or damaged. */

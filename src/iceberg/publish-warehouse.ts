@@ -16,7 +16,7 @@ import {
   type TableInForce,
 } from '../warehouse/index.ts';
 import { duckdbType } from './format/column-types.ts';
-import { publishTable, type Restart } from './publish-table.ts';
+import { type PublishTableOptions, publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
 import type { CatalogConfig } from './rest/catalog-config.ts';
 import type { SnapshotCoverage, TableMetadata } from './table-metadata.ts';
@@ -243,18 +243,10 @@ async function describedTables(
   });
 }
 
-interface TableState {
-  readonly table: TableInForce;
-  readonly entry: number;
-  readonly oldest: number;
-  readonly isReplaced: boolean;
-  readonly coverage: SnapshotCoverage;
-}
-
 /** @returns undefined if it shows a newer state already */
 async function publishOne(
   { effects, location, source, target }: Publishing,
-  state: TableState,
+  state: Pick<PublishTableOptions, 'table' | 'entry' | 'oldest' | 'isReplaced' | 'coverage'>,
 ): Promise<TablePublished | undefined> {
   const { table, files } = state.table;
   const rows = files.reduce((sum, file) => sum + file.rows, 0);

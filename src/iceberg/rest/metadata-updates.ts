@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { IcebergSchema, PartitionField, Snapshot, TableMetadata } from '../table-metadata.ts';
+import type { IcebergSchema, PartitionSpec, Snapshot, TableMetadata } from '../table-metadata.ts';
 
 /** The body of a commit: https://iceberg.apache.org/rest-catalog-spec/, `CommitTableRequest`. */
 export interface TableCommit {
@@ -20,10 +20,7 @@ type MetadataUpdate =
   | { readonly action: 'upgrade-format-version'; readonly 'format-version': number }
   | { readonly action: 'add-schema'; readonly schema: IcebergSchema; readonly 'last-column-id': number }
   | { readonly action: 'set-current-schema'; readonly 'schema-id': number }
-  | {
-      readonly action: 'add-spec';
-      readonly spec: { readonly 'spec-id': number; readonly fields: readonly PartitionField[] };
-    }
+  | { readonly action: 'add-spec'; readonly spec: PartitionSpec }
   | { readonly action: 'set-default-spec'; readonly 'spec-id': number }
   | {
       readonly action: 'add-sort-order';
