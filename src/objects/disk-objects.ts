@@ -64,7 +64,9 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
     return other.equals(bytes) ? undefined : other;
   };
   return {
-    ...{ url: root, get, put },
+    url: root,
+    get,
+    put,
     names: (folder) => listFolder(join(root, folder)),
     stateOf: (folder) => stateOf(join(root, folder)),
     list: async (prefix) => {

@@ -98,6 +98,7 @@ function busy({ subject, doing }: LeaseOptions, holder: LeaseHolder): BusyError 
 
 function taken({ subject, doing = 'is being written' }: LeaseOptions): StoreError {
   return new StoreError(`store: ${subject} ${doing} by another process now: this one was not heard of for a minute`, {
-    ...{ code: 'lease-lost', retryable: true },
+    code: 'lease-lost',
+    retryable: true,
   });
 }

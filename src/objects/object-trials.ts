@@ -39,9 +39,9 @@ export async function requireConditionalPut(objects: ObjectStore, id: string): P
 }
 
 async function putTwice(objects: ObjectStore, key: string): Promise<void> {
-  let answers: readonly boolean[];
+  let results: readonly boolean[];
   try {
-    answers = [
+    results = [
       (await objects.putOrGet(key, Buffer.from(`${key} first`))) === undefined,
       (await objects.putOrGet(key, Buffer.from(`${key} second`))) === undefined,
     ];
@@ -49,7 +49,7 @@ async function putTwice(objects: ObjectStore, key: string): Promise<void> {
     if (!(error instanceof StoreError) || error.code !== 'unsupported') throw error;
     throw noConditions(objects.url, error);
   }
-  if (answers.join() !== 'true,false') throw noConditions(objects.url);
+  if (results.join() !== 'true,false') throw noConditions(objects.url);
 }
 
 function noConditions(url: string, cause?: unknown): StoreError {

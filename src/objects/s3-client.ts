@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
 import { notInstalled } from '../core/not-installed.ts';
 import { omitUndefined } from '../core/omit-undefined.ts';
-import { FirstResponse } from './first-response.ts';
 import { NoResponseError, statusOf } from './s3-failure.ts';
 import { formatLocation, type S3Location } from './s3-location.ts';
 
@@ -28,6 +27,8 @@ const ATTEMPTS = 8;
 /** Maximum time without any byte of a response, in milliseconds. */
 const SILENCE_MS = 60_000;
 const CONNECT_MS = 10_000;
+/** Time to retry requests to a server that has never responded, in milliseconds. */
+const PATIENCE_MS = 5000;
 
 let last: { readonly settings: string; readonly client: aws.S3Client } | undefined;
 
@@ -81,6 +82,32 @@ function countRequests({ middlewareStack }: aws.S3Client): void {
     },
     { step: 'deserialize', priority: 'low' },
   );
+}
+
+/** Tracks whether a server has ever responded. */
+export class FirstResponse {
+  readonly #now: () => number;
+  #startedAt: number | undefined;
+  #hasResponded = false;
+
+  /** @param now a monotonic clock, in milliseconds */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Call when a request is sent. */
+  begin(): void {
+    this.#startedAt ??= this.#now();
+  }
+
+  /** Call for any response. */
+  received(): void {
+    this.#hasResponded = true;
+  }
+
+  get isOverdue(): boolean {
+    return !this.#hasResponded && this.#startedAt !== undefined && this.#now() - this.#startedAt >= PATIENCE_MS;
+  }
 }
 
 /** Stops retries if the store has never responded: its address is probably wrong. */
@@ -149,7 +176,10 @@ export async function s3Access(location: S3Location): Promise<S3Access> {
   const url = endpoint === undefined ? undefined : new URL(endpoint);
   return {
     scope: `${formatLocation(location)}/`,
-    ...{ keyId: accessKeyId, secret: secretAccessKey, token: sessionToken, isPathStyle },
+    keyId: accessKeyId,
+    secret: secretAccessKey,
+    token: sessionToken,
+    isPathStyle,
     region: await config.region(),
     host: url?.host,
     isSecure: url?.protocol !== 'http:',

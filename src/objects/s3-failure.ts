@@ -3,7 +3,7 @@ import { oneLine, StoreAccessError, StoreError } from '../core/errors.ts';
 interface Cause {
   readonly code: string;
   /** Name of the service's error, or the code of a system error. */
-  readonly says: RegExp;
+  readonly pattern: RegExp;
   readonly text: string;
   readonly hint: string;
   readonly retryable?: boolean;
@@ -17,88 +17,91 @@ const NOT_S3 = /@aws-sdk XML parse error|Deserialization error: to see the raw r
 const causes: readonly Cause[] = [
   {
     code: 'no-bucket',
-    says: /^NoSuchBucket$/,
+    pattern: /^NoSuchBucket$/,
     text: 'there is no such bucket',
     hint: 'create it, or check its name and --s3-endpoint',
   },
   {
     code: 'no-credentials',
-    says: /^CredentialsProviderError$/,
+    pattern: /^CredentialsProviderError$/,
     text: 'no credentials found',
     hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE',
   },
   {
     code: 'expired-credentials',
-    says: /^(ExpiredToken|ExpiredTokenException|TokenRefreshRequired|RequestExpired)$/,
+    pattern: /^(ExpiredToken|ExpiredTokenException|TokenRefreshRequired|RequestExpired)$/,
     text: 'the credentials have expired',
     hint: 'renew them, then run the same command again; committed data is safe',
   },
   {
     code: 'bad-credentials',
-    says: /^(InvalidAccessKeyId|XAdminUserNotFound|SignatureDoesNotMatch|InvalidToken|AuthorizationHeaderMalformed|UnrecognizedClientException)$/,
+    pattern:
+      /^(InvalidAccessKeyId|XAdminUserNotFound|SignatureDoesNotMatch|InvalidToken|AuthorizationHeaderMalformed|UnrecognizedClientException)$/,
     text: 'the store does not accept these credentials',
     hint: 'check the access key, its secret, and AWS_REGION',
   },
   {
     code: 'clock-skew',
-    says: /^RequestTimeTooSkewed$/,
+    pattern: /^RequestTimeTooSkewed$/,
     text: "the clock of this machine differs too much from the store's",
     hint: 'set the clock of this machine',
   },
   {
     code: 'bucket-full',
-    says: /^(XMinioStorageFull|QuotaExceeded\w*|StorageQuotaExceeded|InsufficientStorage|507)$/,
+    pattern: /^(XMinioStorageFull|QuotaExceeded\w*|StorageQuotaExceeded|InsufficientStorage|507)$/,
     text: 'the bucket is full',
     hint: 'make room in it, or raise its quota, then run the same command again; committed data is safe',
   },
   {
     code: 'denied',
-    says: /^(AccessDenied|AllAccessDisabled|AccountProblem|Forbidden|403)$/,
+    pattern: /^(AccessDenied|AllAccessDisabled|AccountProblem|Forbidden|403)$/,
     text: 'the store refuses access',
     hint: 'these credentials need the right to list, get, put and delete objects there',
   },
   {
     code: 'unsupported',
-    says: /^(NotImplemented|InvalidArgument|501)$/,
+    pattern: /^(NotImplemented|InvalidArgument|501)$/,
     text: 'the store does not know this kind of request',
     hint: 'check that the endpoint speaks S3 (AWS_ENDPOINT_URL_S3)',
   },
   {
     code: 'wrong-region',
-    says: /^(PermanentRedirect|TemporaryRedirect|IllegalLocationConstraintException|301|307)$/,
+    pattern: /^(PermanentRedirect|TemporaryRedirect|IllegalLocationConstraintException|301|307)$/,
     text: 'the bucket is in another region',
     hint: 'set AWS_REGION to the region of the bucket',
   },
   {
     code: 'unreachable',
-    says: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+)$/,
+    pattern: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+)$/,
     text: 'the store cannot be reached',
     hint: ENDPOINT,
     retryable: true,
   },
   {
     code: 'unreachable',
-    says: /^(EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
+    pattern: /^(EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
     text: 'the store does not answer by TLS',
     hint: 'an address of a store without TLS begins with http://: check --s3-endpoint (AWS_ENDPOINT_URL_S3)',
   },
   {
     code: 'store-busy',
-    says: /^(SlowDown|ServiceUnavailable|Throttling\w*|TooManyRequests\w*|RequestLimitExceeded|InternalError|50[0234]|429|500)$/,
+    pattern:
+      /^(SlowDown|ServiceUnavailable|Throttling\w*|TooManyRequests\w*|RequestLimitExceeded|InternalError|50[0234]|429|500)$/,
     text: 'the store is overloaded',
     hint: 'run the same command again later; committed data is safe',
     retryable: true,
   },
   {
     code: 'connection-lost',
-    says: /^(TimeoutError|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|IncompleteBody|RequestTimeout)$/,
+    pattern:
+      /^(TimeoutError|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|IncompleteBody|RequestTimeout)$/,
     text: 'the connection to the store was lost',
     hint: `run the same command again, committed data is safe; if this store has never answered, ${ENDPOINT}`,
     retryable: true,
   },
   {
     code: 'not-s3',
-    says: /^NotS3$/,
+    pattern: /^NotS3$/,
     text: 'this is not the address of an S3 store',
     hint: ENDPOINT,
   },
@@ -131,16 +134,19 @@ export function objectFailure(error: unknown, subject: string): StoreError {
   const status = String(statusOf(error) ?? 'no answer');
   const isForeign = NOT_S3.test(message);
   const words = [String(code), name, status, isForeign ? 'NotS3' : ''];
-  const cause = causes.find(({ says }) => words.some((word) => says.test(word)));
-  const said = oneLine([name === 'Error' ? '' : name, message].filter((part) => part !== '').join(': ')).slice(0, 300);
-  const told = isForeign ? `${status} with a body that is not S3's` : said === '' ? status : said;
+  const cause = causes.find(({ pattern }) => words.some((word) => pattern.test(word)));
+  const reported = oneLine([name === 'Error' ? '' : name, message].filter((part) => part !== '').join(': ')).slice(
+    0,
+    300,
+  );
+  const detail = isForeign ? `${status} with a body that is not S3's` : reported === '' ? status : reported;
   if (cause === undefined) {
-    return new StoreAccessError(`store: ${subject}: ${told}`, { code: 'failed', cause: new Error(told) });
+    return new StoreAccessError(`store: ${subject}: ${detail}`, { code: 'failed', cause: new Error(detail) });
   }
-  return new StoreAccessError(`store: ${subject}: ${cause.text} (${told})`, {
+  return new StoreAccessError(`store: ${subject}: ${cause.text} (${detail})`, {
     code: cause.code,
     hint: cause.hint,
     retryable: cause.retryable ?? false,
-    cause: new Error(told),
+    cause: new Error(detail),
   });
 }

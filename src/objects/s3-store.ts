@@ -248,7 +248,8 @@ class S3Store implements ObjectStore {
     let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
     while (markers !== undefined) {
       const command: InstanceType<typeof ListMultipartUploadsCommand> = new ListMultipartUploadsCommand({
-        ...{ Bucket: this.#bucket, Prefix: this.#base + prefix },
+        Bucket: this.#bucket,
+        Prefix: this.#base + prefix,
         ...markers,
       });
       const page = await this.#send('list uploads', () => this.#client.send(command));

@@ -3,23 +3,16 @@ import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type Environment, stateDirectory } from '../core/environment.ts';
+import { stateDirectory } from '../core/environment.ts';
 import { oneLine, SourceError } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
-import type { Secret } from '../http/secret.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { Change, LimitStore } from './limit-store.ts';
+import type { Change, LimitStore, LimitStoreOptions } from './limit-store.ts';
 
 /** An unused limit is forgotten after this time. */
 const LONGEST_UNUSED_MS = 7 * 86_400_000;
 const ORPHAN_MS = 600_000;
-
-export interface FileStoreOptions {
-  readonly baseUrl: string;
-  readonly key: Secret | undefined;
-  readonly env: Environment;
-}
 
 interface Version {
   readonly number: number;
@@ -33,7 +26,7 @@ interface Version {
  *
  * @throws {SourceError} `no-state` if the folder cannot be used
  */
-export function openFileLimitStore(options: FileStoreOptions): LimitStore {
+export function openFileLimitStore(options: LimitStoreOptions): LimitStore {
   const draft = `draft.${randomBytes(6).toString('hex')}`;
   let folder = usable(() => openFolder(options));
   let known: Version = { number: 0, limit: freshLimit(options.baseUrl) };
@@ -52,7 +45,7 @@ export function openFileLimitStore(options: FileStoreOptions): LimitStore {
     change: async (change) => {
       for (;;) {
         const done = usable(() => {
-          // Somebody may have removed it.
+          // The user may have removed it.
           if (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = openFolder(options);
           return tryChange(change);
         });
@@ -73,7 +66,7 @@ function machineClock(): number {
  * The folder of a network and key, created if missing. Its name is a keyed hash, so nothing reveals the key. It includes the host
  * name, because machines that share a home folder share no clock.
  */
-function openFolder({ env, baseUrl, key }: FileStoreOptions): string {
+function openFolder({ env, baseUrl, key }: LimitStoreOptions): string {
   const root = join(stateDirectory(env), 'budget');
   makeFoldersSync(root, 0o700);
   const identity = JSON.stringify([hostname(), baseUrl, key === undefined ? null : key.reveal()]);

@@ -1,4 +1,6 @@
 import type { Effects } from '../core/effects.ts';
+import type { Environment } from '../core/environment.ts';
+import type { Secret } from '../http/secret.ts';
 import { freshLimit, type Limit } from './limit.ts';
 
 export type Change<T> = (limit: Limit, now: number) => readonly [Limit, T];
@@ -14,6 +16,15 @@ export interface LimitStore {
   /** Replaces the limit. `change` runs again if another process was faster; returns the result of the last run. */
   change<T>(change: Change<T>): Promise<T>;
   close(): void;
+}
+
+export interface LimitStoreOptions {
+  readonly baseUrl: string;
+  readonly key: Secret | undefined;
+  readonly env: Environment;
+  readonly effects: Effects;
+  /** Called when a Redis server is away. Default: a process warning. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** A limit of this process only. */

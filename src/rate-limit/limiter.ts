@@ -1,13 +1,10 @@
 import { hostname } from 'node:os';
 import type { Effects } from '../core/effects.ts';
-import type { Environment } from '../core/environment.ts';
 import { SourceError, usage } from '../core/errors.ts';
 import type { DefaultRps, Network } from '../http/network.ts';
-import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { FIRST_RPS } from './adaptive-rate.ts';
-import type { Limit } from './limit.ts';
-import { type LimitStore, memoryLimitStore } from './limit-store.ts';
+import { type Change, type LimitStore, type LimitStoreOptions, memoryLimitStore } from './limit-store.ts';
 import { rateAt, removeHolder, slow, take } from './policy.ts';
 import type { Priority } from './priority.ts';
 import { RecentRequests } from './recent-requests.ts';
@@ -28,15 +25,9 @@ export interface Permit {
 /** A given rate, `auto` to find it, or undefined for no limit. */
 export type Rps = number | 'auto' | undefined;
 
-export interface SharedStoreOptions {
-  readonly baseUrl: string;
-  readonly key: Secret | undefined;
+export interface SharedStoreOptions extends LimitStoreOptions {
   /** Shares the limit with other machines through this Redis server, instead of with processes of this machine. */
   readonly budgetAddress?: RedisAddress | undefined;
-  readonly env: Environment;
-  readonly effects: Effects;
-  /** Called when a Redis server is away. Default: a process warning. */
-  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 export interface SourceLimiterOptions extends SharedStoreOptions {
@@ -218,7 +209,7 @@ export class RateLimiter {
     this.#nextAt = nextAt;
   }
 
-  async #change<T>(change: (limit: Limit, now: number) => readonly [Limit, T]): Promise<T> {
+  async #change<T>(change: Change<T>): Promise<T> {
     const changed = this.#lastChange.then(async () => {
       const store = await this.#open();
       return store.change((limit, now) => {

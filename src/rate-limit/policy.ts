@@ -117,7 +117,11 @@ export function removeHolder(limit: Limit, id: string): Limit {
 
 /** Processes that are alive. */
 export function aliveHolders({ holders }: Limit, now: number): readonly Holder[] {
-  return Object.values(holders).filter(({ seenAt }) => now - seenAt <= SILENT_MS);
+  return Object.values(holders).filter((holder) => isAlive(holder, now));
+}
+
+function isAlive({ seenAt }: Holder, now: number): boolean {
+  return now - seenAt <= SILENT_MS;
 }
 
 function slowRate(limit: Limit, startedAt: number, now: number): readonly [Limit, number] {
@@ -137,7 +141,7 @@ function slowRate(limit: Limit, startedAt: number, now: number): readonly [Limit
 function updateHolder(before: Limit, now: number, id: string, caller: Caller, waiting: number): Limit {
   const limit = before.at > now + CLOCK_BACK_MS ? restartClock(before, now) : before;
   const isBreak = now - limit.at > BREAK_MS && limit.auto !== undefined;
-  const alive = Object.entries(limit.holders).filter(([, { seenAt }]) => now - seenAt <= SILENT_MS);
+  const alive = Object.entries(limit.holders).filter(([, holder]) => isAlive(holder, now));
   const { servedAt = 0, due = 0 } = limit.holders[id] ?? {};
   const holders = { ...Object.fromEntries(alive), [id]: { ...caller, waiting, seenAt: now, servedAt, due } };
   const tuned = updateCap({ ...limit, at: now, holders });

@@ -1,13 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { Effects } from '../core/effects.ts';
-import type { Environment } from '../core/environment.ts';
 import { SourceError, type TonlakeError } from '../core/errors.ts';
 import { retry } from '../http/retry.ts';
-import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { openRedis, type RedisConnection, redisFailure } from '../redis/redis-connection.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { LimitStore } from './limit-store.ts';
+import type { Change, LimitStore, LimitStoreOptions } from './limit-store.ts';
 
 /** A limit that nobody uses is forgotten after a week. */
 const EXPIRY_MS = 7 * 86_400_000;
@@ -24,13 +21,8 @@ end
 local time = redis.call('TIME')
 return { time[1] .. string.format('%06d', time[2]), found }`;
 
-export interface RedisStoreOptions {
+interface RedisStoreOptions extends LimitStoreOptions {
   readonly address: RedisAddress;
-  readonly baseUrl: string;
-  readonly key: Secret | undefined;
-  readonly env: Environment;
-  readonly effects: Effects;
-  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** A limit that all machines share through Redis, on the clock of the server. @throws {SourceError} if it cannot be used */
@@ -75,7 +67,7 @@ class RedisLimitStore implements LimitStore {
     return this.#limit;
   }
 
-  async change<T>(change: (limit: Limit, now: number) => readonly [Limit, T]): Promise<T> {
+  async change<T>(change: Change<T>): Promise<T> {
     for (;;) {
       const [limit, result] = change(this.#limit, this.now());
       const text = JSON.stringify(limit);

@@ -52,7 +52,7 @@ export async function openRedis(address: RedisAddress, env: Environment): Promis
   }, TIMEOUT_MS);
   try {
     await client.connect();
-    await requireKept(client, address);
+    await requireNoEviction(client, address);
   } catch (error) {
     client.disconnect();
     throw redisFailure(isLate ? new Error(NO_ANSWER) : (reason ?? error), address);
@@ -75,7 +75,7 @@ function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
 }
 
 /** @throws {SourceError} if keys may be removed when memory is short */
-async function requireKept(client: Redis, address: RedisAddress): Promise<void> {
+async function requireNoEviction(client: Redis, address: RedisAddress): Promise<void> {
   const facts = await client.info('memory').catch((error: unknown) => {
     // A user without the right to read this: the policy is unknown.
     if (/^NOPERM/.test(String(error instanceof Error ? error.message : error))) return '';

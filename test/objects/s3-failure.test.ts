@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FirstResponse } from '../../src/objects/first-response.ts';
+import { FirstResponse } from '../../src/objects/s3-client.ts';
 import { NoResponseError, objectFailure } from '../../src/objects/s3-failure.ts';
 
 const named = (name: string, message = 'said', status?: number) =>

@@ -1,6 +1,6 @@
+import { type UsageError, usage } from '../../core/errors.ts';
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../tokens.ts';
 import { macroName, trinoFunctions } from './functions.ts';
-import { untranslated } from './untranslated.ts';
 
 /** A call in the text. */
 interface Call {
@@ -236,4 +236,12 @@ function jodaFormat(format: string): string {
 function translatedFormat(translated: string | undefined, letters: string): string {
   if (translated !== undefined) return translated;
   throw untranslated(`${letters} in a time format`, "strftime(time, '%Y-%m-%d')");
+}
+
+/** The error for SQL without a translation, with a replacement in DuckDB. */
+export function untranslated(what: string, inDuckdb: string): UsageError {
+  return usage('SQL that can be translated from Trino', what, {
+    code: 'untranslated',
+    hint: `in DuckDB's SQL, without --dialect: ${inDuckdb}`,
+  });
 }

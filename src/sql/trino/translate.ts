@@ -1,8 +1,7 @@
 import type { Query } from '../query-result.ts';
 import { splitStatements } from '../statements.ts';
-import { rewriteTokens } from './rewrite.ts';
+import { rewriteTokens, untranslated } from './rewrite.ts';
 import { rewriteByTypes } from './typed.ts';
-import { untranslated } from './untranslated.ts';
 
 /** SQL that a query may be written in. */
 export type Dialect = 'duckdb' | 'trino';

@@ -3,7 +3,7 @@ import { quoteText } from '../canonical-text.ts';
 import type { Query } from '../query-result.ts';
 import { isNode, nodesOf, type SqlNode } from '../sql-tree.ts';
 import { macroName } from './functions.ts';
-import { untranslated } from './untranslated.ts';
+import { untranslated } from './rewrite.ts';
 
 /** A bound expression of DuckDB: the types of its operands before conversion. */
 interface Bound {
@@ -124,7 +124,10 @@ function typeOf(node: SqlNode): SqlType {
     : isNode(node['value'])
       ? node['value']['type']
       : undefined;
-  if (!isNode(type)) return { id: '', scale: 0 };
+  return isNode(type) ? sqlType(type) : { id: '', scale: 0 };
+}
+
+function sqlType(type: SqlNode): SqlType {
   const more = isNode(type['type_info']) ? type['type_info'] : {};
   return { id: String(type['id']), scale: Number(more['scale'] ?? 0) };
 }
@@ -154,9 +157,7 @@ function rewriteNode(node: SqlNode, bound: Bound | undefined): SqlNode {
 
 /** The type of a cast in the text, which a plan does not distinguish from DuckDB's own conversion. */
 function writtenType(node: SqlNode | undefined): SqlType | undefined {
-  if (node?.['class'] !== 'CAST' || !isNode(node['cast_type'])) return undefined;
-  const more = isNode(node['cast_type']['type_info']) ? node['cast_type']['type_info'] : {};
-  return { id: String(node['cast_type']['id']), scale: Number(more['scale'] ?? 0) };
+  return node?.['class'] === 'CAST' && isNode(node['cast_type']) ? sqlType(node['cast_type']) : undefined;
 }
 
 function rewriteDivision(node: SqlNode, children: readonly SqlNode[], types: readonly [SqlType, SqlType]): SqlNode {
