@@ -144,7 +144,7 @@ async function entriesOf(
 }
 
 /** The files in a manifest, with the numbers that new ones inherit from it. @throws {RangeError} if it is missing or damaged */
-export async function readManifest(objects: SmallObjects, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
+async function readManifest(objects: SmallObjects, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
   const bytes = await objects.get(nameIn(objects, manifest.manifest_path));
   if (bytes === undefined) throw new RangeError(`${manifest.manifest_path} is missing`);
   // Written by `encodeManifest`: the schema in the file says so.

@@ -143,6 +143,7 @@ async function publishVersion(
   restart: Restart | undefined,
 ): Promise<PublishedTable | undefined> {
   const { versions, table, entry } = options;
+  const { partition } = table;
   const { objects } = versions;
   const startedAt = options.now();
   const metadata = current?.metadata;
@@ -153,7 +154,6 @@ async function publishVersion(
     (manifest) => manifest.added_files_count + manifest.existing_files_count > 0,
   );
   const { schema, lastColumnId } = evolveSchema(table.table, metadata);
-  const partition = table.partition;
   const spec = specOf(metadata, partitionFields(schema, partition));
   const next = {
     id: Number.parseInt(options.freshId(), 16),
@@ -167,14 +167,19 @@ async function publishVersion(
     changes.manifests.length === before.length &&
     previous?.['schema-id'] === schema['schema-id'] &&
     isDeepStrictEqual({ ...previous.summary, ...options.coverage }, previous.summary);
-  const counts = { added: changes.added.files, removed: changes.removed.files };
-  const result = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
+  const result = {
+    manifests: changes.manifests.length,
+    written: changes.written,
+    added: changes.added.files,
+    removed: changes.removed.files,
+    restarted: restart,
+  };
   // Readers and catalogs refuse times that go back by more than a minute; clocks may be set back.
   const now = Math.max(versions.timeOf(startedAt), metadata?.['last-updated-ms'] ?? 0);
-  const base = { location: objects.url, uuid: metadata?.['table-uuid'] ?? randomUUID(), now };
-  const shared = { ...options, ...base, history, schema, lastColumnId, spec, lastSequence: next.sequence };
+  const uuid = metadata?.['table-uuid'] ?? randomUUID();
+  const shared = { ...options, now, location: objects.url, uuid, history, schema, lastColumnId, spec };
   if (previous !== undefined && isSame) {
-    const tagged = nextMetadata({ ...shared, snapshot: previous, lastSequence: next.sequence - 1 });
+    const tagged = nextMetadata({ ...shared, lastSequence: next.sequence - 1, snapshot: previous });
     const version = hasSameRefs(history, tagged) ? current?.version : await versions.commit(current, tagged);
     return version === undefined ? undefined : { outcome: 'unchanged', ...result, version };
   }
@@ -185,17 +190,10 @@ async function publishVersion(
     'sequence-number': String(next.sequence),
     'format-version': '2',
   };
-  await objects.put(
-    list,
-    encodeAvro(
-      manifestFileSchema,
-      header,
-      changes.manifests.map((one) => ({ ...one })),
-    ),
-  );
+  await objects.put(list, encodeAvro(manifestFileSchema, header, changes.manifests));
   const snapshot = nextSnapshot({ ...shared, next, changes, parent: previous, list: uriIn(objects, list) });
   if (options.now() - startedAt > ATTEMPT_MS) return undefined;
-  const version = await versions.commit(current, nextMetadata({ ...shared, snapshot }));
+  const version = await versions.commit(current, nextMetadata({ ...shared, lastSequence: next.sequence, snapshot }));
   return version === undefined ? undefined : { outcome: 'published', ...result, version };
 }
 
@@ -208,12 +206,9 @@ function specOf(metadata: TableMetadata | undefined, fields: readonly PartitionF
   );
 }
 
-/** True if a version would add no reference. */
+/** True if a version would neither add nor remove a reference. */
 function hasSameRefs(history: TableMetadata | undefined, { refs }: TableMetadata): boolean {
-  const names = Object.keys(refs);
-  return (
-    names.length === Object.keys(history?.refs ?? {}).length && names.every((name) => history?.refs[name] !== undefined)
-  );
+  return isDeepStrictEqual(Object.keys(refs).sort(), Object.keys(history?.refs ?? {}).sort());
 }
 
 /**

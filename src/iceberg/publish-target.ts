@@ -26,8 +26,7 @@ export function folderTarget(
   return {
     id: undefined,
     tables: async () => (await objects.folders('iceberg/')).filter((name) => !name.startsWith('_')),
-    versionsOf: (table) =>
-      folderVersions(wrap(objectsBelow(objects, `iceberg/${table}`, `${location}/iceberg/${table}`))),
+    versionsOf: (table) => folderVersions(wrap(objectsBelow(objects, `iceberg/${table}`, location))),
     close: async () => {},
   };
 }

@@ -97,8 +97,11 @@ function busy({ subject, doing }: LeaseOptions, holder: LeaseHolder): BusyError 
 }
 
 function taken({ subject, doing = 'is being written' }: LeaseOptions): StoreError {
-  return new StoreError(`store: ${subject} ${doing} by another process now: this one was not heard of for a minute`, {
-    code: 'lease-lost',
-    retryable: true,
-  });
+  return new StoreError(
+    `store: ${subject} ${doing} by another process now: this one did not renew its lease for a minute`,
+    {
+      code: 'lease-lost',
+      retryable: true,
+    },
+  );
 }

@@ -94,11 +94,11 @@ export interface GrowingUpload {
   abort(): Promise<void>;
 }
 
-/** The objects below a folder. @param url address of the folder for readers */
-export function objectsBelow(objects: SmallObjects, folder: string, url = `${objects.url}/${folder}`): SmallObjects {
+/** The objects below a folder. @param location address of `objects` for readers */
+export function objectsBelow(objects: SmallObjects, folder: string, location: string): SmallObjects {
   const base = `${folder}/`;
   return {
-    url,
+    url: `${location}/${folder}`,
     list: async (prefix) =>
       (await objects.list(base + prefix)).map((entry) => ({ ...entry, key: entry.key.slice(base.length) })),
     folders: (name) => objects.folders(base + name),

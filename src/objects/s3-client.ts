@@ -139,7 +139,8 @@ interface S3Settings {
 }
 
 /** Endpoint, region and style of paths, by the variables that other tools use. */
-export function s3Settings(env: NodeJS.ProcessEnv = process.env): S3Settings {
+function s3Settings(): S3Settings {
+  const { env } = process;
   const endpoint = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || undefined;
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || undefined;
   const style = env['AWS_VIRTUAL_HOSTED_STYLE_REQUEST'];

@@ -80,7 +80,7 @@ const causes: readonly Cause[] = [
   {
     code: 'unreachable',
     pattern: /^(EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
-    text: 'the store does not answer by TLS',
+    text: 'the store does not speak TLS',
     hint: 'an address of a store without TLS begins with http://: check --s3-endpoint (AWS_ENDPOINT_URL_S3)',
   },
   {

@@ -48,7 +48,7 @@ export function rateAt({ fixed, auto, holders }: Limit, now: number): number {
 }
 
 /**
- * Gives a process starts for its waiting requests, at most `waiting`; none keeps it known. Starts are spread evenly: no second has more
+ * Gives a process starts for its waiting requests, at most `waiting`; with 0, it only announces the process. Starts are spread evenly: no second has more
  * than the rate, rounded up. Higher priorities go first; within a priority, processes take turns. None exceeds its own rate, and the
  * rate of all is the highest of any, or adaptive if one has `auto`.
  */

@@ -2,9 +2,6 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
-/** A record of an Avro file, as its schema says. */
-export type AvroRecord = Readonly<Record<string, unknown>>;
-
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
 const SYNC_BYTES = 16;
 
@@ -29,7 +26,7 @@ const longType = avro.Type.forSchema('long');
 export function encodeAvro(
   schema: object,
   metadata: Readonly<Record<string, string>>,
-  records: readonly AvroRecord[],
+  records: readonly object[],
 ): Buffer {
   const type = avro.Type.forSchema(schema as avro.Schema);
   const block = deflateRawSync(Buffer.concat(records.map((record) => type.toBuffer(record))));

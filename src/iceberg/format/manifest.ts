@@ -97,11 +97,7 @@ export function encodeManifest(
     'partition-spec': JSON.stringify(partitionFields(schema, partition)),
     'partition-spec-id': String(specId),
   };
-  return encodeAvro(
-    manifestEntrySchema(partition),
-    header,
-    entries as readonly (ManifestEntry & Record<string, unknown>)[],
-  );
+  return encodeAvro(manifestEntrySchema(partition), header, entries);
 }
 
 /** The fields of the partition spec: the identity of the day, whose values come from the folders of files. */

@@ -28,7 +28,7 @@ export function catalogTarget(
       catalogVersions({
         requests,
         name,
-        objects: objectsBelow(objects, `${folder}/${name}`, `${location}/${folder}/${name}`),
+        objects: objectsBelow(objects, `${folder}/${name}`, location),
       }),
     close: () => requests.close(),
   };

@@ -19,9 +19,9 @@ interface EndpointFacts {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const FACTS: Readonly<Record<string, EndpointFacts>> = endpointFacts;
-
 export type EndpointKey = keyof typeof endpointFacts;
+
+const FACTS: Readonly<Record<EndpointKey, EndpointFacts>> = endpointFacts;
 
 /** Inclusive bounds; without a parameter, nothing is out of bounds. */
 export interface Bounds {
@@ -51,7 +51,7 @@ export class ParsedRequest {
     this.view = view;
     this.shuffle = shuffle;
     this.#request = request;
-    this.#facts = FACTS[endpoint] as EndpointFacts;
+    this.#facts = FACTS[endpoint];
     this.body = request.method === 'POST' ? jsonBody(request) : {};
     if (request.method === 'POST') return;
     for (const [name, type] of Object.entries(this.#facts.params)) this.#values.set(name, this.#read(name, type));

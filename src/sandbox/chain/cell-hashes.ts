@@ -1,5 +1,5 @@
 import { type Account, addressOf } from './accounts.ts';
-import { CellBuilder, type CellRef, dictionary, ZERO_HASH } from './cell.ts';
+import { CellBuilder, type CellRef, dictionary, idOf, ZERO_HASH } from './cell.ts';
 import { type Description, descriptionOf, hasAny } from './description.ts';
 import { cached } from './mix.ts';
 import {
@@ -71,7 +71,6 @@ export class CellHashes {
   readonly #complete = new Map<Template, number>();
   /** Descriptions, which differ between epochs only if they have extreme values. */
   readonly #descriptions = new Map<Template, Map<number, CellRef>>();
-  readonly #ids = new Map<string, Buffer>();
 
   constructor(chain: Places) {
     this.#chain = chain;
@@ -153,7 +152,7 @@ export class CellHashes {
     const { account, outgoing } = transaction;
     const past = previousOf(key);
     const cell: Builder = new CellBuilder<CellRef>().uint(0b0111, 4);
-    cell.raw(this.#idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
+    cell.raw(idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
     cell.hash(past === undefined ? ZERO_HASH : this.#chain.transactionHash(past));
     cell.uint(past === undefined ? 0 : ltIn(past), 64);
     cell.uint(this.#chain.timeOf(key), 32).uint(outgoing.length, 15);
@@ -164,14 +163,8 @@ export class CellHashes {
     return currencies(cell, feesIn(key)).digest();
   }
 
-  #idOf(address: string): Buffer {
-    return cached(this.#ids, address, () => Buffer.from(address.slice(address.indexOf(':') + 1), 'hex'));
-  }
-
   #address(cell: Builder, account: Account | undefined, epoch: number): Builder {
-    if (account === undefined) return cell.uint(0, 2);
-    const address = addressOf(account, epoch, this.#chain.codec);
-    return cell.uint(0b100, 3).uint(account.workchain, 8).raw(this.#idOf(address));
+    return cell.address(account && addressOf(account, epoch, this.#chain.codec));
   }
 
   #messagesOf({ template, transaction: { incoming, outgoing }, epoch }: TransactionKey): CellRef {

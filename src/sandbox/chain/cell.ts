@@ -91,8 +91,7 @@ export class CellBuilder<Ref extends CellRef = Cell> {
   /** A standard address without anycast; undefined for none. */
   address(raw: string | undefined): this {
     if (raw === undefined) return this.uint(0, 2);
-    const [workchain = '0', id = ''] = raw.split(':');
-    return this.uint(0b100, 3).uint(Number(workchain), 8).raw(Buffer.from(id, 'hex'));
+    return this.uint(0b100, 3).uint(Number.parseInt(raw, 10), 8).raw(idOf(raw));
   }
 
   /** A bit that says whether there is a value, and the value. */
@@ -157,6 +156,11 @@ export class CellBuilder<Ref extends CellRef = Cell> {
     const { hash, depth } = this.#digest();
     return { hash, depth, bytes: this.#bytes.subarray(0, this.#pad()), length: this.#length, refs: this.#refs };
   }
+}
+
+/** The 32 bytes of a raw address after its workchain. */
+export function idOf(raw: string): Buffer {
+  return Buffer.from(raw.slice(-64), 'hex');
 }
 
 /** Starts a cell. */
