@@ -2,7 +2,6 @@ import { enums } from '../../api/facts.ts';
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
-import { descriptionOf } from '../chain/description.ts';
 import { masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { TraceRow } from '../chain/trace-index.ts';
 import type { JsonRecord } from '../page/json.ts';
@@ -105,7 +104,7 @@ function predictedRecord(
     mc_block_seqno: isPending ? view.head() : known.mc_block_seqno,
     trace_id: isRootKnown ? known.trace_id : undefined,
     trace_external_hash: view.actions.externalHashes(trace).trace_external_hash,
-    description: { ...descriptionOf(row, view.chain.codec), is_tock: false, installed: false },
+    description: { ...known.description, is_tock: false, installed: false },
     block_ref: (isPending ? newestShardBlock(view, row.transaction.account) : undefined) ?? known.block_ref,
     in_msg: incoming && { ...incoming, value_extra_currencies: incoming.value_extra_currencies ?? {} },
     out_msgs: outgoing.map((one) => ({ ...one, value_extra_currencies: one.value_extra_currencies ?? {} })),

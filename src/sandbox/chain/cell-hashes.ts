@@ -5,7 +5,6 @@ import { cached } from './mix.ts';
 import {
   backOf,
   type Extra,
-  extremesIn,
   feesIn,
   ltIn,
   type MessageKey,
@@ -42,7 +41,7 @@ interface Places {
 
 /** The hashes of one epoch of a template, by id, each made on first use. */
 interface Made {
-  readonly transactions: CellRef[];
+  readonly transactions: string[];
   readonly messages: CellRef[];
 }
 
@@ -69,20 +68,9 @@ export class CellHashes {
   readonly #found = new Map<string, Found>();
   /** Epochs of which all hashes were made. */
   readonly #complete = new Map<Template, number>();
-  /** Descriptions, which differ between epochs only if they have extreme values. */
-  readonly #descriptions = new Map<Template, Map<number, CellRef>>();
 
   constructor(chain: Places) {
     this.#chain = chain;
-  }
-
-  /** The hash of a transaction of an epoch that is not before the first. */
-  transaction(key: TransactionKey): string {
-    return this.#transaction(key).hash;
-  }
-
-  message(key: MessageKey): string {
-    return this.#message(key).hash;
   }
 
   /** The hash of an external message without what relays can change. */
@@ -119,7 +107,7 @@ export class CellHashes {
     return epochs[epoch + 1] as Made;
   }
 
-  #message(key: MessageKey): CellRef {
+  message(key: MessageKey): CellRef {
     const { template, message, epoch } = key;
     const { messages } = this.#epoch(template, epoch);
     const known = messages[message.id];
@@ -130,8 +118,9 @@ export class CellHashes {
     return made;
   }
 
-  #transaction(key: TransactionKey): CellRef {
-    const known = ({ template, transaction, epoch }: TransactionKey): CellRef | undefined =>
+  /** The hash of a transaction of an epoch that is not before the first. */
+  transaction(key: TransactionKey): string {
+    const known = ({ template, transaction, epoch }: TransactionKey): string | undefined =>
       this.#epoch(template, epoch).transactions[transaction.id];
     const missing: TransactionKey[] = [];
     for (let next: TransactionKey | undefined = key; next !== undefined && next.epoch >= 0; next = previousOf(next)) {
@@ -140,11 +129,11 @@ export class CellHashes {
     }
     for (const each of missing.reverse()) {
       const { template, transaction, epoch } = each;
-      const made = this.#transactionCell(each);
-      this.#epoch(template, epoch).transactions[transaction.id] = made;
-      this.#found.set(made.hash, { template, kind: 'transaction', id: transaction.id, epoch });
+      const { hash } = this.#transactionCell(each);
+      this.#epoch(template, epoch).transactions[transaction.id] = hash;
+      this.#found.set(hash, { template, kind: 'transaction', id: transaction.id, epoch });
     }
-    return known(key) as CellRef;
+    return known(key) as string;
   }
 
   #transactionCell(key: TransactionKey): CellRef {
@@ -159,7 +148,7 @@ export class CellHashes {
     cell.uint(STATUS[transaction.origStatus], 2).uint(STATUS[transaction.endStatus], 2);
     const update = new CellBuilder<CellRef>().uint(0x72, 8);
     for (const side of ['before', 'after'] as const) update.hash(this.#chain.stateHash(key, side));
-    cell.ref(this.#messagesOf(key), update.digest(), this.#description(key));
+    cell.ref(this.#messagesOf(key), update.digest(), describe(descriptionOf(key, this.#chain.codec)).digest());
     return currencies(cell, feesIn(key)).digest();
   }
 
@@ -169,9 +158,9 @@ export class CellHashes {
 
   #messagesOf({ template, transaction: { incoming, outgoing }, epoch }: TransactionKey): CellRef {
     const pair: Builder = new CellBuilder<CellRef>();
-    pair.maybe(incoming, (message) => pair.ref(this.#message({ template, message, epoch: epoch - backOf(message) })));
+    pair.maybe(incoming, (message) => pair.ref(this.message({ template, message, epoch: epoch - backOf(message) })));
     const sent = outgoing.map((message, index) => {
-      const cell = this.#message({ template, message, epoch });
+      const cell = this.message({ template, message, epoch });
       return [index, (leaf: Builder) => void leaf.ref(cell)] as const;
     });
     return pair.maybe(sent.length === 0 ? undefined : sent, (entries) => pair.ref(dictionary(entries, 15))).digest();
@@ -202,12 +191,6 @@ export class CellHashes {
     // Some senders put a body that would fit into a cell of its own.
     if (init !== undefined || message.id % 3 === 0 || !cell.fits(body, 1)) return cell.bit(true).ref(body).digest();
     return cell.bit(false).inline(body).digest();
-  }
-
-  #description(key: TransactionKey): CellRef {
-    const known = cached(this.#descriptions, key.template, () => new Map<number, CellRef>());
-    const name = key.transaction.id * 4 + extremesIn(key);
-    return cached(known, name, () => describe(descriptionOf(key, this.#chain.codec)).digest());
   }
 }
 

@@ -257,7 +257,7 @@ export class Chain {
   }
 
   messageHash(key: MessageKey): string {
-    return this.#hashes?.message(key) ?? this.#madeUp('message', key, key.message.id);
+    return this.#hashes?.message(key).hash ?? this.#madeUp('message', key, key.message.id);
   }
 
   normalizedHash(key: MessageKey): string {

@@ -190,12 +190,6 @@ export function backOf({ from, to }: Message): number {
   return from === undefined || to === undefined ? 0 : to.cycle - from.cycle;
 }
 
-/** Which of the values of a transaction are extreme in an epoch, as a number from 0 to 3. */
-export function extremesIn({ transaction: { extreme, incoming }, epoch }: TransactionKey): number {
-  const own = extreme !== undefined && epoch >= EXTREME_EPOCH ? 2 : 0;
-  return incoming?.extremeValue !== undefined && epoch - backOf(incoming) >= EXTREME_EPOCH ? own + 1 : own;
-}
-
 /** Logical time of a transaction in an epoch. */
 export function ltIn({ template, transaction, epoch }: TransactionKey): number {
   return ltOf(startOf(template, epoch)) + transaction.lt;

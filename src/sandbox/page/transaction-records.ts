@@ -3,29 +3,23 @@ import type { Body } from '../chain/bodies.ts';
 import { ZERO_HASH } from '../chain/cell.ts';
 import type { Chain } from '../chain/chain.ts';
 import { descriptionOf } from '../chain/description.ts';
-import { cached } from '../chain/mix.ts';
 import {
   backOf,
   blockRefOf,
-  extremesIn,
   feesIn,
   ltIn,
   type Message,
   type MessageKey,
   masterchainSeqno,
   previousOf,
-  type Template,
-  type TransactionKey,
   type TransactionRow,
   valueIn,
 } from '../chain/model.ts';
-import { textOf, Verbatim } from './json.ts';
+import { Verbatim } from './json.ts';
 
 /** The records of transactions and messages. */
 export class TransactionRecords {
   readonly #chain: Chain;
-  /** Descriptions, which differ between epochs only if they have extreme values. */
-  readonly #descriptions = new Map<Template, Map<number, Verbatim>>();
 
   constructor(chain: Chain) {
     this.#chain = chain;
@@ -50,7 +44,7 @@ export class TransactionRecords {
       end_status: transaction.endStatus,
       total_fees: feesIn(row),
       total_fees_extra_currencies: {},
-      description: this.#description(row),
+      description: descriptionOf(row, chain.codec),
       block_ref: blockRefOf(row),
       in_msg: incoming && message(incoming, epoch - backOf(incoming)),
       out_msgs: outgoing.map((one) => message(one, epoch)),
@@ -91,13 +85,6 @@ export class TransactionRecords {
       init_state: init && contentOf(init, 'null'),
       hash_norm: message.normalized ? chain.normalizedHash(key) : undefined,
     };
-  }
-
-  #description(row: TransactionKey): Verbatim {
-    const known = cached(this.#descriptions, row.template, () => new Map<number, Verbatim>());
-    return cached(known, row.transaction.id * 4 + extremesIn(row), () => {
-      return new Verbatim(textOf('TransactionDescr', descriptionOf(row, this.#chain.codec)));
-    });
   }
 
   #state({ template, transaction, epoch }: TransactionRow, side: 'before' | 'after') {
