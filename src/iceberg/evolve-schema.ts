@@ -24,10 +24,10 @@ export function evolveSchema(table: TableDef, metadata: TableMetadata | undefine
   const fields = table.columns.map(({ name, kind, doc, unit }): IcebergField => {
     const type = icebergType(kinds[kind].sql);
     const before = known.get(name);
-    const keeps = before !== undefined && isPromotion(before.type, type);
-    if (before !== undefined && !keeps) isBreaking = true;
+    const retainsId = before !== undefined && isPromotion(before.type, type);
+    if (before !== undefined && !retainsId) isBreaking = true;
     const text = describe(doc, unit) ?? before?.doc;
-    const id = keeps ? before.id : ++lastColumnId;
+    const id = retainsId ? before.id : ++lastColumnId;
     return { id, name, required: false, type, ...(text === undefined ? {} : { doc: text }) };
   });
   const same = metadata?.schemas.find((one) => isDeepStrictEqual(one.fields, fields));

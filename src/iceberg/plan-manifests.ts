@@ -39,7 +39,7 @@ interface WriteOptions {
   /** Address of a data file for readers. */
   readonly uriOf: (file: DataFile) => string;
   /** Makes the addresses of files permanent; called once, with new files. */
-  readonly keep: (files: readonly DataFile[]) => Promise<void>;
+  readonly pin: (files: readonly DataFile[]) => Promise<void>;
   /** Manifests of the previous snapshot. */
   readonly before: readonly ManifestFile[];
   readonly next: NextSnapshot;
@@ -53,10 +53,10 @@ interface ChangedManifest {
 
 /** Writes the manifests that differ from the previous snapshot. */
 export async function writeManifests(options: WriteOptions): Promise<ManifestChanges> {
-  const { objects, table, keep, next } = options;
+  const { objects, table, pin, next } = options;
   const fresh: DataFile[] = [];
   const planned = await planManifests(options, fresh);
-  if (fresh.length > 0) await keep(fresh);
+  if (fresh.length > 0) await pin(fresh);
   const changes = { written: 0, added: { files: 0, rows: 0 }, removed: { files: 0, rows: 0 } };
   const write = async ({ name, entries }: ChangedManifest): Promise<ManifestFile> => {
     const bytes = encodeManifest(table.partition, next, entries);

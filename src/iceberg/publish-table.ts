@@ -44,7 +44,7 @@ export interface PublishTableOptions {
   /** Address of a data file for readers. */
   readonly uriOf: (file: DataFile) => string;
   /** Makes the addresses of files permanent; called for files that are new to the table. */
-  readonly keep: (files: readonly DataFile[]) => Promise<void>;
+  readonly pin: (files: readonly DataFile[]) => Promise<void>;
   /** Wall clock, milliseconds since 1970. */
   readonly now: () => number;
   /** 12 lower-case hex digits. */

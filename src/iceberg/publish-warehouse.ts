@@ -256,7 +256,7 @@ async function publishOne(
       ...state,
       versions: target.versionsOf(table.name),
       uriOf: (file) => `${location ?? source.path}/${file.stablePath}`,
-      keep: (fresh) => source.pin(fresh),
+      pin: (fresh) => source.pin(fresh),
       now: effects.now,
       freshId: effects.freshId,
     });

@@ -8,10 +8,8 @@ import { oneLine, SourceError } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { Change, LimitStore, LimitStoreOptions } from './limit-store.ts';
+import { type Change, type LimitStore, type LimitStoreOptions, UNUSED_MS } from './limit-store.ts';
 
-/** An unused limit is forgotten after this time. */
-const LONGEST_UNUSED_MS = 7 * 86_400_000;
 const ORPHAN_MS = 600_000;
 
 interface Version {
@@ -100,7 +98,7 @@ function readLatest(folder: string, known: Version): Version {
     if (number === known.number) return known;
     const path = join(folder, `limit.${number}`);
     try {
-      const isOld = number > 0 && Date.now() - statSync(path).mtimeMs > LONGEST_UNUSED_MS;
+      const isOld = number > 0 && Date.now() - statSync(path).mtimeMs > UNUSED_MS;
       const limit = number === 0 || isOld ? undefined : parseLimit(readFileSync(path, 'utf8'), path);
       return { number, limit: limit ?? known.limit };
     } catch (error) {

@@ -3,6 +3,9 @@ import type { Environment } from '../core/environment.ts';
 import type { Secret } from '../http/secret.ts';
 import { freshLimit, type Limit } from './limit.ts';
 
+/** An unused limit is forgotten after this time. */
+export const UNUSED_MS = 7 * 86_400_000;
+
 export type Change<T> = (limit: Limit, now: number) => readonly [Limit, T];
 
 /** Stores a limit as one document that is replaced by compare-and-swap. */

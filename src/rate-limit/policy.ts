@@ -86,9 +86,9 @@ export function take(before: Limit, now: number, id: string, caller: Caller, wai
     }
     const at = Math.max(now, free);
     const auto = limit.auto === undefined ? undefined : recordStart(limit.auto, at);
-    const isKept = rate <= MAX_STORED_STARTS;
-    const next = isKept && at - limit.due <= CATCH_UP_MS ? limit.due + gap : Math.max(limit.due, at - SPARE_MS) + gap;
-    limit = { ...limit, auto, due: next, starts: isKept ? [...limit.starts, at].slice(-Math.ceil(rate)) : [] };
+    const isStored = rate <= MAX_STORED_STARTS;
+    const next = isStored && at - limit.due <= CATCH_UP_MS ? limit.due + gap : Math.max(limit.due, at - SPARE_MS) + gap;
+    limit = { ...limit, auto, due: next, starts: isStored ? [...limit.starts, at].slice(-Math.ceil(rate)) : [] };
     if (typeof caller.rps === 'number' && caller.rps < rate) due = Math.max(due, at - SPARE_MS) + gapMs(caller.rps);
     servedAt = at;
     starts.push(at);

@@ -4,10 +4,8 @@ import { retry } from '../http/retry.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { openRedis, type RedisConnection, redisFailure } from '../redis/redis-connection.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { Change, LimitStore, LimitStoreOptions } from './limit-store.ts';
+import { type Change, type LimitStore, type LimitStoreOptions, UNUSED_MS } from './limit-store.ts';
 
-/** A limit that nobody uses is forgotten after a week. */
-const EXPIRY_MS = 7 * 86_400_000;
 /** How long to wait for a server that was reached before. */
 const PATIENCE_MS = 60_000;
 
@@ -15,7 +13,7 @@ const PATIENCE_MS = 60_000;
 const SCRIPT = `
 local found = redis.call('GET', KEYS[1]) or ''
 if ARGV[2] and ARGV[1] == found then
-  redis.call('SET', KEYS[1], ARGV[2], 'PX', ${EXPIRY_MS})
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ${UNUSED_MS})
   found = ARGV[2]
 end
 local time = redis.call('TIME')

@@ -40,7 +40,7 @@ function publishFiles(folder: SmallObjects, files: readonly DataFile[], more: Pa
       isReplaced: false,
       coverage: {},
     },
-    ...{ uriOf: ({ stablePath }) => `/w/${stablePath}`, keep: async () => {} },
+    ...{ uriOf: ({ stablePath }) => `/w/${stablePath}`, pin: async () => {} },
     ...{ now: () => 1_800_000_000_000, freshId: realEffects.freshId },
     ...more,
   });
@@ -112,7 +112,7 @@ test('an attempt that took too long begins anew, because its manifests may have 
   const done = await publishFiles(folder, range(3), {
     now: () => now,
     // The first time it takes 40 minutes.
-    keep: async () => {
+    pin: async () => {
       if (kept++ === 0) now += 40 * 60_000;
     },
   });

@@ -33,7 +33,7 @@ export function supportedTypes(names: readonly string[]): ReadonlySet<string> {
   return types;
 }
 
-/** Whether an action is listed for these types; one inside of a listed action is not. */
+/** True if an action is listed for these types. Actions inside a listed action are not. */
 export function isShown({ plan }: ActionRow, types: ReadonlySet<string>): boolean {
   return types.has(plan.type) && !plan.ancestors.some((type) => types.has(type));
 }

@@ -4,7 +4,7 @@ import { byteCell, toBoc } from '../chain/cell.ts';
 import { must, type Rng } from '../chain/mix.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 
-/** What generated details refer to. */
+/** The accounts that generated details refer to. */
 export interface DetailsContext {
   readonly cast: Cast;
   /** First account of the trace, and the one that it called. */

@@ -16,7 +16,7 @@ import { type By, type Listing, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
 
-/** What the lists of blocks have in common. */
+/** Shared by the lists of blocks. */
 const blockRow: Pick<Listing<BlockRow>, 'record' | 'at' | 'isBySecond'> = {
   record: (row, { view }) => view.blocks.record(row),
   at: (row, { view }) => [view.blocks.facts(row).startLt, view.blocks.facts(row).utime],
@@ -31,7 +31,7 @@ function blocksOf(view: View, seqno: number): readonly BlockRow[] {
   return view.isIndexed(seqno) ? view.chain.blocksOf(seqno) : [];
 }
 
-/** Whether a slot can have transactions of some accounts; all slots can if there are none. */
+/** True if a slot can have transactions of some accounts; all slots can if there are none. */
 function accountPlaces(view: View, addresses: readonly string[]): (slot: number) => boolean {
   if (addresses.length === 0) return () => true;
   const known = addresses.flatMap((address) => view.chain.accountOf(address) ?? []);
@@ -105,7 +105,7 @@ export const chainLists = {
       seqno: (row, { view }) => view.blocks.facts(row).seqno,
       mc_seqno: includedBy,
     },
-    keep: (row, { view }) => view.isIndexed(includedBy(row)),
+    filter: (row, { view }) => view.isIndexed(includedBy(row)),
     order: byBlockTime,
   }),
   'GET /masterchainBlockShards': rows<BlockRow>({
@@ -145,7 +145,7 @@ export const chainLists = {
       lt: ({ lt }) => lt,
     },
     at: ({ lt, now }) => [lt, now],
-    keep: (row, { view }) => view.isVisible(row),
+    filter: (row, { view }) => view.isVisible(row),
     order: (request, sort) => {
       if (request.has('hash')) return [[(row) => request.view.chain.transactionHash(row), sort]];
       return [
@@ -183,7 +183,7 @@ export const chainLists = {
     },
     where: messageFields,
     at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
-    keep: (row, { view, text }) => hasSide(view, row, text('direction')),
+    filter: (row, { view, text }) => hasSide(view, row, text('direction')),
     order: ({ view }, sort) => [
       [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
       [(row) => view.chain.messageHash(row), sort],
@@ -224,7 +224,7 @@ export const chainLists = {
         }),
       ),
     where: messageFields,
-    keep: ({ row, direction }, { view, has, text }) => {
+    filter: ({ row, direction }, { view, has, text }) => {
       const wanted = has('opcode') ? 'in' : text('direction');
       return row !== undefined && view.isVisible(row) && (wanted ?? direction) === direction;
     },
@@ -252,7 +252,7 @@ export const chainLists = {
         return other === undefined ? [] : view.chain.row(template, other, epoch + other.cycle - cycle);
       });
     },
-    keep: (row, { view }) => view.isVisible(row),
+    filter: (row, { view }) => view.isVisible(row),
     order: () => [[({ lt }) => lt, 1]],
     record: (row, request) => request.transaction(row),
     missing: 'adjacent transactions not found',

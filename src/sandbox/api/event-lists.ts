@@ -43,7 +43,7 @@ function unique(traces: readonly TraceRow[]): readonly TraceRow[] {
   return [...new Map(traces.map((trace) => [`${trace.plan.root.id} ${trace.epoch}`, trace])).values()];
 }
 
-/** Whether ids replace the other filters. */
+/** True if ids replace the other filters. */
 function isNamed(request: ParsedRequest): boolean {
   return request.has('action_id') || (request.has('trace_id') && !request.isGiven('account'));
 }
@@ -80,7 +80,7 @@ interface OrderList {
   readonly opcode: string;
   /** Parameters for the contract that receives the order, and for its parent. */
   readonly names: readonly [contract: string, parent: string];
-  /** Whether aborted orders are left out. */
+  /** True if aborted orders are left out. */
   readonly isWhole?: true;
   readonly record: (row: TransactionRow, order: Partial<Operation>, request: ParsedRequest) => JsonRecord;
 }
@@ -103,7 +103,7 @@ function orders({ opcode, names: [contract, parent], isWhole, record }: OrderLis
       [parent]: (row, request) => address(request, row.transaction.account.parent),
     },
     at: ({ lt, now }) => [lt, now],
-    keep: (row, request) => {
+    filter: (row, request) => {
       if (!request.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
       const owners = [...request.list('owner_address'), ...request.list('address')];
       return (
@@ -149,7 +149,7 @@ export const eventLists = {
     inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
     where: { account: (trace, { view }) => accountsOf(view, trace), mc_seqno: endSeqno },
     at: ({ endLt, endUtime }) => [endLt, endUtime],
-    keep: (trace, { view }) => view.isComplete(trace),
+    filter: (trace, { view }) => view.isComplete(trace),
     order: ({ view, bounds }, sort) => [
       [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
       [(trace) => view.actions.traceId(trace), sort],

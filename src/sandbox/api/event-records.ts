@@ -16,7 +16,7 @@ export interface TraceSource {
   /** False while the first transaction is only predicted: the trace has no id yet. */
   readonly isRootKnown: boolean;
   readonly finality: (typeof enums.finality)[number];
-  /** Whether actions have their accounts. */
+  /** True if actions have their accounts. */
   readonly hasAccounts: boolean;
   /** Undefined for a complete trace. */
   readonly pendingMessages: number | undefined;

@@ -144,7 +144,7 @@ export class LatestStates {
     return (row.epoch + 1) * signed.length + before;
   }
 
-  /** Balance of a jetton wallet: of an active one what it received minus what it sent, at least 0. */
+  /** Balance of a jetton wallet. An active one has what it received minus what it sent, at least 0. */
   jettonsOf({ account, row, quiet }: LatestState): bigint {
     if (row === undefined) return BigInt(quiet?.jettons ?? 0);
     const { template, transaction, epoch } = row;

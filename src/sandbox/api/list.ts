@@ -18,7 +18,7 @@ export function byId({ view }: ParsedRequest, sort: 1 | -1 = 1): By<{ readonly a
   return [({ account }) => view.latestStates.idOf(account), sort];
 }
 
-/** What a parameter is compared with: a value, or several of which one must be wanted. */
+/** The value that a parameter is compared with; of several values, one must match. */
 type Field<T> = (row: T, request: ParsedRequest) => Key | undefined | readonly (Key | undefined)[];
 
 /** An endpoint that lists rows. */
@@ -29,11 +29,11 @@ export interface Listing<T> {
   readonly rows: (request: ParsedRequest) => readonly T[] | undefined;
   /** Rows of a slot. */
   readonly inSlot?: (request: ParsedRequest, slot: number) => readonly T[];
-  /** Whether a slot can have rows. */
+  /** True if a slot can have rows. */
   readonly isWanted?: (request: ParsedRequest) => (slot: number) => boolean;
   /** How many slots before the first block have rows. */
   readonly slotsBefore?: number;
-  /** Whether rows are ordered by whole seconds, which several slots share; else only if a time bounds them. */
+  /** Rows are ordered by whole seconds, which several slots share. Otherwise only if the request bounds the time. */
   readonly isBySecond?: true;
   /** Rows without a time: after all others, or before them if the order is descending. */
   readonly timeless?: (request: ParsedRequest) => readonly T[];
@@ -42,8 +42,8 @@ export interface Listing<T> {
   /** Logical time and Unix seconds, for bounds; undefined for a row without. */
   readonly at?: (row: T, request: ParsedRequest) => readonly [lt: number, utime: number] | undefined;
   /** Other conditions. */
-  readonly keep?: (row: T, request: ParsedRequest) => boolean;
-  /** Whether the named rows replace all filters but `keep`. */
+  readonly filter?: (row: T, request: ParsedRequest) => boolean;
+  /** True if the named rows replace all filters but `filter`. */
   readonly isReplaced?: (request: ParsedRequest) => boolean;
   /** Sort keys. Rows with equal keys come in an order that differs between requests. Default: the order of the rows. */
   readonly order?: (request: ParsedRequest, sort: 1 | -1) => readonly By<T>[];
@@ -51,7 +51,7 @@ export interface Listing<T> {
   readonly missing?: string;
   /** @param later the rows of the page after this one */
   readonly record: (row: T, request: ParsedRequest, later: () => readonly T[]) => JsonRecord;
-  /** Whether a list without rows is null. */
+  /** A list without rows is null. */
   readonly isNull?: true;
 }
 
@@ -65,9 +65,9 @@ export function rows<T>(of: Listing<T>): Endpoint {
     const { limit, offset } = request.page;
     const end = offset + limit;
     const { sort } = request;
-    const keep = filterOf(request, of);
+    const matches = filterOf(request, of);
     const named = of.rows(request);
-    const found = named === undefined ? scan(request, of, keep, end) : named.filter(keep);
+    const found = named === undefined ? scan(request, of, matches, end) : named.filter(matches);
     const order = of.order?.(request, sort ?? -1);
     const page = (order === undefined ? found : sorted(found, order, request.shuffle)).slice(offset, end);
     demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
@@ -76,8 +76,8 @@ export function rows<T>(of: Listing<T>): Endpoint {
   };
 }
 
-function filterOf<T>(request: ParsedRequest, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
-  const more = (row: T): boolean => keep === undefined || keep(row, request);
+function filterOf<T>(request: ParsedRequest, { where = {}, at, filter, isReplaced }: Listing<T>): (row: T) => boolean {
+  const more = (row: T): boolean => filter === undefined || filter(row, request);
   if (isReplaced?.(request) === true) return more;
   const { bounds } = request;
   const fields = Object.entries(where).flatMap(([name, field]) => {
@@ -104,16 +104,16 @@ function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | und
 }
 
 /** Reads slot by slot until there are `wanted` rows. */
-function scan<T>(request: ParsedRequest, of: Listing<T>, keep: (row: T) => boolean, wanted: number): readonly T[] {
+function scan<T>(request: ParsedRequest, of: Listing<T>, matches: (row: T) => boolean, wanted: number): readonly T[] {
   const { view, bounds, sort = 1 } = request;
   const { utimeOf } = view.chain.clock;
   const isBySecond = bounds.byTime || of.isBySecond === true;
-  const timeless = (): readonly T[] => of.timeless?.(request).filter(keep) ?? [];
+  const timeless = (): readonly T[] => of.timeless?.(request).filter(matches) ?? [];
   const found: T[] = sort === -1 ? [...timeless()] : [];
   for (const slot of slotsOf(request, of, sort)) {
     // Rows of the same second are ties, so a second is read completely before the page ends.
     if (found.length >= wanted && (!isBySecond || utimeOf(slot) !== utimeOf(slot - sort))) break;
-    for (const row of of.inSlot?.(request, slot) ?? []) if (keep(row)) found.push(row);
+    for (const row of of.inSlot?.(request, slot) ?? []) if (matches(row)) found.push(row);
   }
   if (sort === 1 && found.length < wanted) found.push(...timeless());
   return found;

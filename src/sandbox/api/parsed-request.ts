@@ -8,7 +8,7 @@ import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './api-error.ts';
 import type { View } from './view.ts';
 
-/** What the vendored facts say about an endpoint. */
+/** An endpoint in the vendored facts. */
 interface EndpointFacts {
   readonly shape: string;
   readonly rows: string | null;
@@ -81,7 +81,7 @@ export class ParsedRequest {
     throw badValue(name);
   }
 
-  /** Whether a parameter was sent, if only with an empty value. */
+  /** True if a parameter was sent, even with an empty value. */
   readonly isGiven = (name: string): boolean => this.#request.query.has(name);
 
   readonly list = (name: string): readonly string[] => this.#values.get(name) ?? [];
@@ -95,10 +95,10 @@ export class ParsedRequest {
     return text === undefined ? undefined : Number(text);
   };
 
-  /** Whether a switch is on. */
+  /** True if a switch is on. */
   readonly isOn = (name: string): boolean => this.text(name) === 'true';
 
-  /** Whether at least one of some parameters has a value. */
+  /** True if at least one of some parameters has a value. */
   readonly has = (...names: readonly string[]): boolean => names.some((name) => this.list(name).length > 0);
 
   get bounds(): Bounds {
@@ -174,7 +174,7 @@ const FALSE = new Set(['0', 'f', 'false']);
 /** An empty value of these is 0; of others it is no value. */
 const EMPTY_IS_ZERO = new Set(['int32', 'uint64', 'unix-seconds']);
 
-/** Normal forms of values by type; undefined for what the server cannot read. */
+/** Normalizes values, by type; undefined for values that the server cannot read. */
 const PARSERS: Readonly<Record<string, (text: string) => string | undefined>> = {
   address: parseAddress,
   'address-or-null': (text) => (text === 'null' ? text : parseAddress(text)),

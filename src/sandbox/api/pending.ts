@@ -139,7 +139,7 @@ export const pendingLists = {
       demand(found.length > 0, 'emulated traces not found', 404);
       return found;
     },
-    keep: ({ row }, { view }) => finalityOf(view, row) === 'pending',
+    filter: ({ row }, { view }) => finalityOf(view, row) === 'pending',
     order: () => [],
     record: ({ trace, row }, request) => pendingSource(request, trace).recordOf(row),
     // All of them are on chain.

@@ -177,7 +177,7 @@ export const tokenLists = {
       owner_address: ({ account }) => account.owner?.address,
       jetton_address: ({ account }) => account.parent?.address,
     },
-    keep: (state, { view, isOn }) =>
+    filter: (state, { view, isOn }) =>
       !isOn('exclude_zero_balance') || view.latestStates.jettonsOf(state) !== 0n || state.quiet?.mintless !== undefined,
     order: (request) => {
       if (request.sort !== undefined) return [[(state) => request.view.latestStates.jettonsOf(state), request.sort]];

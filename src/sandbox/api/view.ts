@@ -35,7 +35,7 @@ function sharedNetwork(seed: number, options: ChainOptions) {
   return network;
 }
 
-/** What endpoints read: the chain up to the head. */
+/** The chain up to the head, as endpoints read it. */
 export type View = ReturnType<typeof viewOf>;
 
 /** @param actionLag Number of blocks that actions lag behind the head */
@@ -45,7 +45,7 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
   let bodies: ReadonlyMap<string, string> | undefined;
   let externals: { readonly head: number; readonly rows: readonly MessageRow[] } | undefined;
 
-  /** Whether a masterchain block, with everything in it, is indexed. */
+  /** True if a masterchain block is indexed, with everything in it. */
   const isIndexed = (seqno: number): boolean => seqno >= FIRST_SEQNO && seqno <= head();
   const isVisible = (row: TransactionRow): boolean => isIndexed(masterchainSeqno(row));
 
@@ -86,7 +86,7 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
     classified: (trace: TraceRow): readonly ActionRow[] =>
       endSeqno(trace) > head() - options.actionLag ? [] : actions.of(trace),
 
-    /** Whether the last block of a trace is there. */
+    /** True if the last block of a trace is indexed. */
     isComplete: (trace: TraceRow): boolean => isIndexed(endSeqno(trace)),
 
     transactionByHash: (hash: string): TransactionRow | undefined => chain.transactionByHash(hash, head()),

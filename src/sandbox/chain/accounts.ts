@@ -110,7 +110,7 @@ export function walletKind({ role, index }: Account): (typeof WALLET_KINDS)[numb
   return role === 'wallet' || role === 'holder' ? WALLET_KINDS[index % 3] : undefined;
 }
 
-/** Whether a domain resolves to the account; see the DNS items of `QuietContracts`. */
+/** True if a domain resolves to the account; see the DNS items of `QuietContracts`. */
 export function hasDomain({ role, index }: Account): boolean {
   return role === 'wallet' && index % 16 === 3;
 }

@@ -9,7 +9,7 @@ export interface Operation {
   readonly amount?: bigint;
   /** The new owner. */
   readonly to?: Account;
-  /** The owner before, who also gets what is left of the value. */
+  /** The previous owner, who also gets the rest of the value. */
   readonly sender?: Account;
   readonly forward?: number;
   /** A text that is passed on. */
@@ -76,7 +76,7 @@ export class Body {
     return this.#boc;
   }
 
-  /** JSON text of what the server decodes it to. */
+  /** The body as the server decodes it, JSON text. */
   get decoded(): string {
     this.#decoded ??= sortedJson(this.#meaning());
     return this.#decoded;
@@ -88,7 +88,7 @@ export class Body {
   }
 }
 
-/** A body that is another in each epoch. */
+/** A body that differs in each epoch. */
 class RepeatedBody extends Body {
   readonly #of: (epoch: number) => Body;
   #last: { readonly epoch: number; readonly body: Body } | undefined;
@@ -142,7 +142,7 @@ const [receiver, sender] = [account(({ to }) => to), account((values) => values.
 
 const noPayload: Field = { write: (to) => to.uint(0, 1), json: () => NOTHING };
 
-/** A payload in a cell of its own, if there is a comment. */
+/** A payload in a separate cell, if there is a comment. */
 const payload: Field = {
   write: (to, { comment }) => to.maybe(comment, (text) => to.ref(commentCell(text))),
   json: ({ comment }) =>
@@ -214,7 +214,7 @@ function commentCell(comment: string): Cell {
   return snake(OPCODES.text_comment, Buffer.from(comment));
 }
 
-/** What the server decodes a comment to. */
+/** A comment as the server decodes it. */
 export function commentJson(comment: string): JsonRecord {
   return { '@type': 'text_comment', comment, type: 'text_comment' };
 }
@@ -265,7 +265,7 @@ export function commentBody(comment: string): Body {
   );
 }
 
-/** A message that a wallet signs, another in each epoch: a wallet accepts each only once. */
+/** A message signed for a wallet. It differs in each epoch, because a wallet accepts a message only once. */
 export function signedBody(rng: Rng): Body {
   if (rng.chance(0.5)) {
     const [own, inner] = [rng.bytes(100), byteCell(rng.bytes(70))];
@@ -301,7 +301,7 @@ function signedRequest(seqno: number): Json {
   };
 }
 
-/** What the server decodes a signed message to; undefined for other bags of cells. */
+/** A signed message as the server decodes it, JSON text; undefined for other bags of cells. */
 export function decodeSigned(boc: string): string | undefined {
   const [, seqno] = SIGNED.exec(Buffer.from(boc, 'base64').toString('hex')) ?? [];
   return seqno === undefined ? undefined : sortedJson(signedRequest(Number.parseInt(seqno, 16)));

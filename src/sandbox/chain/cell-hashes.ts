@@ -20,7 +20,7 @@ import type { TagCodec } from './tag.ts';
 
 type Builder = CellBuilder<CellRef>;
 
-/** What a hash belongs to. */
+/** The transaction or message with a hash. */
 export interface Found {
   readonly template: Template;
   readonly kind: 'transaction' | 'message' | 'normalized';
@@ -64,7 +64,7 @@ export class CellHashes {
   readonly #chain: Places;
   /** By epoch, from the one before the first: transactions of the first receive its messages. */
   readonly #made = new Map<Template, Made[]>();
-  /** What each hash belongs to that was made. */
+  /** By each hash that was made. */
   readonly #found = new Map<string, Found>();
   /** Epochs of which all hashes were made. */
   readonly #complete = new Map<Template, number>();
@@ -73,7 +73,7 @@ export class CellHashes {
     this.#chain = chain;
   }
 
-  /** The hash of an external message without what relays can change. */
+  /** The hash of an external message without the parts that relays can change. */
   normalized({ template, message, epoch }: MessageKey): string {
     const { destination, body, id } = message;
     const cell = this.#address(new CellBuilder<CellRef>().uint(0b1000, 4), destination, epoch).variable(0);
@@ -82,7 +82,7 @@ export class CellHashes {
     return digest.hash;
   }
 
-  /** What a hash belongs to. For an unknown one, all hashes up to the head are made. */
+  /** The transaction or message with a hash. For an unknown one, all hashes up to the head are made. */
   find(hash: string, head: number): Found | undefined {
     for (const template of this.#chain.templates()) {
       if (!this.#found.has(hash)) this.#makeAll(template, this.#chain.lastEpoch(template, head));
@@ -188,7 +188,7 @@ export class CellHashes {
     }
     cell.maybe(init, ({ cell: state }) => cell.bit(true).ref(state));
     const body = message.body.in(epoch).cell;
-    // Some senders put a body that would fit into a cell of its own.
+    // Some senders put a body in a separate cell although it would fit.
     if (init !== undefined || message.id % 3 === 0 || !cell.fits(body, 1)) return cell.bit(true).ref(body).digest();
     return cell.bit(false).inline(body).digest();
   }

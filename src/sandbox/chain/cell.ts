@@ -7,7 +7,7 @@ const MAX_REFS = 4;
 /** A hash of 32 zeros, which stands for none. Base64. */
 export const ZERO_HASH = `${'A'.repeat(43)}=`;
 
-/** What a reference to a cell is made of. */
+/** The parts of a cell that a reference to it contains. */
 export interface CellRef {
   /** Base64. */
   readonly hash: string;
@@ -22,7 +22,7 @@ export interface Cell extends CellRef {
   readonly refs: readonly Cell[];
 }
 
-/** Scratch space for what is hashed: two descriptor bytes, the data, and depths and hashes of the references. */
+/** Scratch space for the hashed bytes: two descriptor bytes, the data, depths and hashes of the references. */
 const scratch = Buffer.alloc(2 + 128 + MAX_REFS * 34);
 
 /** Data of cells that are finished, zeroed, for those that come. */
@@ -115,7 +115,7 @@ export class CellBuilder<Ref extends CellRef = Cell> {
     return this.ref(...cell.refs);
   }
 
-  /** Whether a cell fits into this one, with some more bits. */
+  /** True if a cell fits into this one, with `more` other bits. */
   fits({ length, refs }: Cell, more: number): boolean {
     return this.#length + more + length <= MAX_BITS && this.#refs.length + refs.length <= MAX_REFS;
   }

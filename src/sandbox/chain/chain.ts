@@ -30,7 +30,7 @@ export interface ChainOptions {
   readonly activity: number;
   /** Time between two masterchain blocks. */
   readonly blockTimeMs: number;
-  /** Whether hashes of transactions and messages are those of their cells. */
+  /** True to hash the cells of transactions and messages; otherwise hashes are made up. */
   readonly hasCells: boolean;
 }
 
@@ -146,7 +146,7 @@ export class Chain {
     return this.#quietContracts;
   }
 
-  /** Whether a slot can have more transactions than the same slot of other epochs. */
+  /** True if a slot can have more transactions than the same slot of other epochs. */
   isRare(slot: number): boolean {
     return this.#rareIn(slot).length > 0;
   }
@@ -251,7 +251,7 @@ export class Chain {
   }
 
   transactionHash(key: TransactionKey): string {
-    // The chain begins with the first epoch; of what was before only names are known.
+    // Transactions before the first epoch have no cells.
     if (key.epoch < 0) return this.#madeUp('transaction', key, key.transaction.id);
     return this.#hashes?.transaction(key) ?? this.#madeUp('transaction', key, key.transaction.id);
   }
@@ -284,7 +284,7 @@ export class Chain {
     });
   }
 
-  /** What an account holds after a transaction. */
+  /** The state of an account after a transaction. */
   contentsAfter({ template, transaction, epoch }: TransactionKey) {
     const { account, endStatus: status, balanceAfter, extraAfter: extra, id } = transaction;
     const { family } = template;
@@ -325,12 +325,12 @@ export class Chain {
     return family === 2 ? Math.min(0, last) : last;
   }
 
-  /** What a hash belongs to: a transaction or message. */
+  /** The transaction or message with a hash. */
   #find(hash: string, head: number): Found | undefined {
     return this.#hashes === undefined ? this.#tagged(hash) : this.#hashes.find(hash, head);
   }
 
-  /** What a made-up hash says that it belongs to. */
+  /** The transaction or message that is encoded in a made-up hash. */
   #tagged(hash: string): Found | undefined {
     const tag = this.codec.decode(Buffer.from(hash, 'base64'));
     const kind = KINDS.find((name) => HASH_KIND[name] === tag?.kind);

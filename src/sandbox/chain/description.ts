@@ -35,7 +35,7 @@ export function descriptionOf(key: TransactionKey, codec: TagCodec) {
   } as const;
 }
 
-/** Whether there is an amount of any extra currency. */
+/** True if there is an amount of any extra currency. */
 export function hasAny(extra: Extra): boolean {
   return Object.keys(extra).length > 0;
 }

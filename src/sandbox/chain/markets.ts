@@ -4,7 +4,7 @@ import { must } from './mix.ts';
 /** An exchange's market of two tokens; 0 to 2 is a jetton that acts, undefined is TON. */
 interface Market {
   readonly dex: string;
-  /** Opcode of the message by which a pool tells its router or vault what to pay. */
+  /** Opcode of the message from a pool to its router or vault, which then pays. */
   readonly payout: number;
   readonly first: number | undefined;
   readonly second: number | undefined;

@@ -45,7 +45,7 @@ export interface Message {
   readonly bounced: boolean;
   readonly extraFlags: string | null;
   readonly importFee: number;
-  /** Whether an inbound external has a normalized hash of its own. */
+  /** True if an inbound external also has a normalized hash. */
   readonly normalized: boolean;
   fwdFee: number;
   from: Transaction | undefined;
@@ -104,7 +104,7 @@ export interface Transaction {
   hugeActions: boolean;
 }
 
-/** What repeats every `period` slots, with shifted ids. */
+/** Transactions and messages that repeat every `period` slots, with shifted ids. */
 export interface Template {
   readonly family: number;
   /** Slots between two repetitions. */
@@ -140,7 +140,7 @@ export interface TransactionKey {
   readonly epoch: number;
 }
 
-/** A transaction in a certain epoch, with what it is listed by. */
+/** A transaction in a certain epoch, with the values by which it is listed. */
 export interface TransactionRow extends TransactionKey {
   readonly lt: number;
   /** Unix seconds. */
@@ -155,7 +155,7 @@ export interface MessageKey {
   readonly epoch: number;
 }
 
-/** A message, with what it is listed by. */
+/** A message, with the values by which it is listed. */
 export interface MessageRow extends MessageKey {
   /** -1 for messages from outside, which have none. */
   readonly createdLt: number;

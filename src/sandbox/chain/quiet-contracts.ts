@@ -17,7 +17,7 @@ export interface Quiet {
   /** Lt of the last transaction, long before the first block. */
   readonly lastLt: number;
   readonly balance: number;
-  /** Balance of a jetton wallet, and what it can still claim; decimal text, because get-methods can return anything. */
+  /** Balance of a jetton wallet, and the amount that it can still claim. Decimal text, because get-methods can return any number. */
   readonly jettons?: string;
   readonly mintless?: string | undefined;
   /** Index of an item, its domain, and how and by which contract it is sold. */

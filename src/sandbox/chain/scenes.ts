@@ -37,7 +37,7 @@ function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
   return isExtreme ? 1329227995784915872903807060280344575n : amount;
 }
 
-/** Sends back what is left of a value. */
+/** Sends back the rest of a value. */
 function refund(draft: Draft, from: Transaction, to: Account, value: number, queryId: bigint): void {
   draft.call(from, to, value, operation('excess', { queryId }), { bounce: false });
 }
@@ -175,7 +175,7 @@ const swap: Scene = (draft, cast, slot) => callWithLog(draft, cast, slot, (pool)
 
 const otherCall: Scene = (draft, cast, slot) => callWithLog(draft, cast, slot, () => 0xffff0001);
 
-/** A wallet calls a contract, which logs that and calls another one with an opcode of its own. */
+/** A wallet calls a contract, which logs the call, and calls another contract with a given opcode. */
 function callWithLog(draft: Draft, cast: Cast, slot: number, opcodeOf: (called: Account) => number): void {
   const { rng } = draft;
   const wallet = rng.pick(cast.wallets);

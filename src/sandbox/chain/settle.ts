@@ -117,7 +117,7 @@ function settleExtra(account: Account, chain: readonly Transaction[]): void {
   }
 }
 
-/** What a transaction receives and sends of each currency. */
+/** Amounts of each currency that a transaction receives and sends. */
 function movesOf({ incoming, outgoing }: Transaction): readonly (readonly [id: string, change: bigint])[] {
   const moved = (extra: Extra, sign: bigint) =>
     Object.entries(extra).map(([id, amount]) => [id, sign * BigInt(amount)] as const);

@@ -12,7 +12,7 @@ export interface BlockName {
   readonly shard: string;
   /** Seqno in epoch 0. */
   readonly seqno: number;
-  /** What each epoch adds to it. */
+  /** Added to it by each epoch. */
   readonly step: number;
 }
 

@@ -40,7 +40,7 @@ interface Field {
   /** The record that it holds, alone, in a list or in a map. */
   readonly record: RecordName | undefined;
   readonly isMap: boolean;
-  /** Whether its texts never need escapes, such as hashes and amounts. */
+  /** True if its texts never need escapes: hashes, amounts and the like. */
   readonly isPlain: boolean;
 }
 
