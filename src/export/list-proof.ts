@@ -157,7 +157,8 @@ export class ListProof {
     const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${stored.from} AS stored_from,
       ${range?.from ?? low}::BIGINT AS first, ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
     const faults = this.comparison.faults({
-      ...{ own, judged },
+      own,
+      judged,
       near: (role) => this.rowsOf(role, stored),
       since: (role) => this.rowsOf(role, { from: stored.from, to: Number.MAX_SAFE_INTEGER }),
     });
@@ -173,7 +174,7 @@ export class ListProof {
     }));
   }
 
-  /** SQL after FROM: the rows of some blocks. Only what a constant bounds is not read. */
+  /** SQL after FROM: the rows of some blocks, which are constants in it, so that files and row groups of other blocks are not read. */
   private rowsOf(role: RoleName, blocks: Span): string {
     const { sink, registry } = this.context;
     const { pipeline, table } = registry.playing(role);

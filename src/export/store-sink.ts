@@ -20,10 +20,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
-    rewrite: async (rewrite) => {
-      if (rewrite.keep.length > 0) for (const entry of rewrite.old) await store.rows.requireSound(entry);
-      return store.commitTogether(await stageRewrite({ store, tables: registry.tables }, rewrite));
-    },
+    rewrite: async (rewrite) => store.commitTogether(await stageRewrite({ store, tables: registry.tables }, rewrite)),
     ledger: () => store.ledger(),
     query: store.query,
     rows: rowsOf,

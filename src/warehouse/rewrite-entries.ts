@@ -66,11 +66,14 @@ interface RewriteContext {
 /**
  * Stages new entries, which supersede the old ones: one per span, or a single one if an old entry was merged.
  *
- * @throws {StoreError} with `drop`: `damaged` if the old rows differ from the committed rows
+ * @throws {StoreError} `damaged` if a file with rows to copy is not the one that was committed, or, with `drop`, if the old rows differ from the
+ * committed rows
  */
 export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): Promise<readonly CommitPart[]> {
-  const { old, drop } = rewrite;
-  if (drop !== undefined) for (const entry of old) await context.store.rows.requireSound(entry);
+  const { old, sound = old, drop } = rewrite;
+  if (rewrite.keep.length > 0 || drop !== undefined) {
+    for (const entry of sound) await context.store.rows.requireSound(entry);
+  }
   const all = unionSpans([...rewrite.keep, ...rewrite.read.map(({ draft }) => draft.span)]);
   const isMerged = old.some(({ spans }) => spans !== undefined);
   const parts: CommitPart[] = [];
@@ -217,12 +220,10 @@ async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<Stag
 /**
  * Finds files whose rows all stay: the new entry names them without a copy, with rows and bounds measured again. `rest` are the entries
  * with their other files.
- *
- * @throws {StoreError} `damaged` if a file is not the one that was committed
  */
 async function nameIntact(
   { store }: RewriteContext,
-  { pipeline, keep, drop }: Rewrite,
+  { pipeline, keep }: Rewrite,
   table: TableDef,
   sound: readonly LedgerEntry[],
 ): Promise<{ readonly named: StagedTable | undefined; readonly rest: readonly LedgerEntry[] }> {
@@ -240,8 +241,6 @@ async function nameIntact(
     if (own === undefined || own.schema !== schemaOf(table).id) continue;
     for (const file of own.files.filter(stays)) {
       const alone = { ...entry, tables: { [table.name]: { ...own, files: [file] } } };
-      // With `drop`, all files of the old entries were compared.
-      if (drop === undefined) await store.rows.requireSound(alone);
       const relation = `(${store.rows.select(table, [alone])})`;
       const [part, ...others] = await measureRows(store.query, table, relation, boundedColumns(table));
       if (part === undefined || others.length > 0 || part.date !== dateIn(file.path) || !stays(part)) continue;

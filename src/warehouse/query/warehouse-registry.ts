@@ -1,4 +1,3 @@
-import { StoreError } from '../../core/errors.ts';
 import { isNewer } from '../../core/newer-tonlake.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
@@ -8,6 +7,7 @@ import { guarded } from '../../files/file-failure.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import type { DeclarationPlace, Declarations } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
+import { requireNetwork } from '../ledger/ledger-folder.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { detectStoreKind, loadDriver } from '../store-kinds.ts';
@@ -79,11 +79,7 @@ export async function storedNetwork(path: string): Promise<string | undefined> {
 
 /** @throws {StoreError} `other-network` */
 export function requireSameNetwork(path: string, stored: string, requested: string | undefined): void {
-  if (requested === undefined || resolveNetwork(requested).name === stored) return;
-  throw new StoreError(`store: warehouse ${path} holds ${stored}, not ${resolveNetwork(requested).name}`, {
-    code: 'other-network',
-    hint: 'choose another --warehouse',
-  });
+  if (requested !== undefined) requireNetwork(path, stored, resolveNetwork(requested).name);
 }
 
 /** @param read reads the stored declarations of the pipelines that are wanted */
