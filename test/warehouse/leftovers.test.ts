@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { clearFiles } from '../../src/warehouse/garbage/collect-garbage.ts';
+import { DataFolders } from '../../src/warehouse/garbage/data-folders.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { commitItems, freshPath, listAll, openTestStore } from './warehouses.ts';
 
@@ -15,6 +16,6 @@ test('a file that an entry names by now stays, also where the ledger was read be
   await store.close();
   await writeFile(join(path, dirname(file?.path ?? ''), '1-9-abc.parquet'), 'of a commit that did not happen');
   const before = await listAll(join(path, 'tables'));
-  expect(await clearFiles(path, ledger, { now: Date.now(), ms: 0 }, async () => {})).toBe(1);
+  expect(await clearFiles(path, ledger, new DataFolders(path), { now: Date.now(), ms: 0 }, async () => {})).toBe(1);
   expect(await listAll(join(path, 'tables'))).toEqual(before.filter((name) => !name.endsWith('1-9-abc.parquet')));
 });

@@ -65,10 +65,10 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
     from: 'from <= number && number < until',
     to: 'false',
   },
-  'a mark of a clean folder that is written too early': {
-    file: 'warehouse/parquet-store/folder-writes',
-    from: 'this.#isClean = false;\n        const count',
-    to: 'this.#isClean = true;\n        return 0;\n        const count',
+  'a folder that is not listed again after a change': {
+    file: 'warehouse/garbage/data-folders',
+    from: 'known !== undefined && known[0] === state',
+    to: 'known !== undefined',
   },
   'a checkpoint that is written too early': {
     file: 'warehouse/ledger/ledger-folder',

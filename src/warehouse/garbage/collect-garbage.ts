@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import { missingFile } from '../../files/damaged-data.ts';
-import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Entries } from '../ledger/entries.ts';
-import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
 import { removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../store.ts';
+import { DataFolders } from './data-folders.ts';
 import { isPublished, publishedNumbers } from './published-entries.ts';
 
 /** Names of the files that tonlake writes; all others in the folders are foreign and stay. */
@@ -17,7 +15,11 @@ const OWN_NAME = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 
 /** True for the path of one of our data files, as the ledger names it. */
 export function isDataFile(path: string): boolean {
-  return path.startsWith('tables/') && OWN_NAME.test(path.slice(path.lastIndexOf('/') + 1));
+  return path.startsWith('tables/') && hasOwnName(path);
+}
+
+function hasOwnName(path: string): boolean {
+  return OWN_NAME.test(path.slice(path.lastIndexOf('/') + 1));
 }
 
 /** How long superseded files stay, and the time now, both in milliseconds. */
@@ -36,6 +38,7 @@ export interface Grace {
 export async function clearFiles(
   warehouse: string,
   ledger: LedgerFolder,
+  folders: DataFolders,
   grace: Grace,
   updateCatalog: () => Promise<void>,
 ): Promise<number> {
@@ -50,17 +53,21 @@ export async function clearFiles(
   for (const each of entries.superseded) {
     if (isNeeded(ledger, each, grace, published)) for (const path of each.files) superseded.add(path);
   }
-  const { tables, pinned } = layoutOf(warehouse);
-  const isOwn = (name: string): boolean => OWN_NAME.test(name);
-  const inTables = new Set(await listFiles(tables, isOwn));
-  const inPinned = new Set(await listFiles(pinned, isOwn));
+  const ownIn = async (folder: 'tables' | 'pinned'): Promise<ReadonlySet<string>> =>
+    new Set((await folders.list(folder)).filter(hasOwnName).map((path) => `tables/${path}`));
+  const [inTables, inPinned] = [await ownIn('tables'), await ownIn('pinned')];
   for (const path of needed) {
-    if (!inTables.has(path) && !(inPinned.has(path) && (await restoreFile(warehouse, path, published.length > 0))))
-      throw missingFile(warehouse, path);
+    if (inTables.has(path)) continue;
+    folders.note(path);
+    const isRestored = inPinned.has(path) && (await restoreFile(warehouse, path, published.length > 0));
+    if (!isRestored) throw missingFile(warehouse, path);
   }
   const unmoved = [...superseded].filter((path) => inTables.has(path) && !needed.has(path) && !aside.has(path));
   if (unmoved.length > 0) await updateCatalog();
-  for (const path of unmoved) await retireFile(warehouse, path);
+  for (const path of unmoved) {
+    folders.note(path);
+    await retireFile(warehouse, path);
+  }
   const found = [...new Set([...inTables, ...inPinned])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   if (unnamed.length === 0) return 0;
@@ -69,7 +76,10 @@ export async function clearFiles(
   const inPublications = await publishedFiles(ledger, published);
   if (inPublications === undefined) return 0;
   const removable = unnamed.filter((path) => !inPublications.has(path) && !named.has(path));
-  for (const path of removable) await removeFile(warehouse, path);
+  for (const path of removable) {
+    folders.note(path);
+    await removeFile(warehouse, path);
+  }
   return removable.length;
 }
 
@@ -122,34 +132,8 @@ async function readAll(ledger: LedgerFolder): Promise<Entries | undefined> {
   return entries;
 }
 
-/**
- * True if {@link clearFiles} will have nothing to remove until a publication mark is removed: all files of superseded entries, and of those
- * set aside, are gone or published.
- */
-export async function isCleared(warehouse: string, ledger: LedgerFolder, grace: Grace): Promise<boolean> {
-  const { entries } = ledger;
-  // A checkpoint may have left out entries with published files.
-  if (!entries.hasAllOf(await publishedNumbers(diskObjects(warehouse)))) return false;
-  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(ledger, each, grace, []));
-  return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
-}
-
 /** Foreign files below `tables/` that other programs would read as rows of a table; relative to the warehouse. */
-export function foreignFiles(warehouse: string): Promise<readonly string[]> {
-  return listFiles(layoutOf(warehouse).tables, (name) => /\.parquet$/i.test(name) && !OWN_NAME.test(name));
-}
-
-/** Files below `tables/` or `pinned/` with accepted names, by the paths that the ledger would give them. */
-async function listFiles(
-  folder: string,
-  accepts: (name: string) => boolean,
-  path = 'tables',
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const item of (await ifAny(readdir(folder, { withFileTypes: true }))) ?? []) {
-    const own = `${path}/${item.name}`;
-    if (item.isDirectory()) found.push(...(await listFiles(join(folder, item.name), accepts, own)));
-    else if (item.isFile() && accepts(item.name)) found.push(own);
-  }
-  return found;
+export async function foreignFiles(warehouse: string): Promise<readonly string[]> {
+  const all = await new DataFolders(warehouse).list('tables');
+  return all.filter((path) => /\.parquet$/i.test(path) && !hasOwnName(path)).map((path) => `tables/${path}`);
 }

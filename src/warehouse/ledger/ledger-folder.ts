@@ -44,7 +44,7 @@ export function layoutOf(path: string) {
     pinned: join(path, 'pinned'),
     catalog: join(path, CATALOG),
     catalogStamp: join(path, '_checkpoints', 'catalog.sha256'),
-    cleanShutdown: join(path, '_checkpoints', 'settled.json'),
+    dataFolders: join(path, '_checkpoints', 'settled.json'),
   } as const;
 }
 

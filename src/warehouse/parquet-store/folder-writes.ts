@@ -7,8 +7,8 @@ import { closeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Reads, Writes } from '../backend.ts';
-import { CleanShutdown } from '../garbage/clean-shutdown.ts';
-import { clearFiles, isCleared, isNeeded } from '../garbage/collect-garbage.ts';
+import { clearFiles, isNeeded } from '../garbage/collect-garbage.ts';
+import { DataFolders } from '../garbage/data-folders.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
@@ -35,10 +35,10 @@ export class FolderWrites implements Writes {
   readonly #options: StoreOptions;
   readonly #ledger: LedgerFolder;
   readonly #catalog: CatalogWork;
-  readonly #shutdown: CleanShutdown;
-  /** True if the next writer will have nothing to clear; and if this was so before the running commit. */
-  #isClean = false;
-  #wasClean = false;
+  readonly #folders: DataFolders;
+  /** True while files of a commit are in place; and if this was so when the next commit began: one has failed. */
+  #isPlaced = false;
+  #hasFailed = false;
   readonly #moves = new PQueue({ concurrency: 1 });
   /** Resolves when no superseded file is left in `tables/`. */
   #retired: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ export class FolderWrites implements Writes {
     this.#options = options;
     this.#ledger = ledger;
     this.#catalog = catalog ?? new CatalogWriter(path, ledger, this.instance, options);
-    this.#shutdown = new CleanShutdown(path);
+    this.#folders = new DataFolders(path);
   }
 
   openReads(beside?: string): Reads {
@@ -68,14 +68,10 @@ export class FolderWrites implements Writes {
 
   async open(): Promise<void> {
     await clearFolder(this.stagingPath);
-    const wasCleanShutdown = await this.#shutdown.take();
+    const hasRecord = await this.#folders.take();
     await this.#catalog.open();
-    if (wasCleanShutdown) {
-      this.#isClean = true;
-    } else {
-      await this.#syncNames();
-      await this.clear();
-    }
+    if (!hasRecord) await this.#syncNames();
+    await this.clear();
   }
 
   /**
@@ -100,9 +96,8 @@ export class FolderWrites implements Writes {
 
   async #place(files: readonly StagedFile[]): Promise<void> {
     const step = stepOf(this.#options);
-    this.#wasClean = this.#isClean;
-    // If the commit fails, files without an entry may be left.
-    this.#isClean = false;
+    this.#hasFailed ||= this.#isPlaced;
+    this.#isPlaced = true;
     const folders = new Set<string>();
     for (const { path, stagedPath } of files) {
       await step('move file');
@@ -110,7 +105,7 @@ export class FolderWrites implements Writes {
       await makeFolder(dirname(to));
       await rename(stagedPath, to);
       folders.add(dirname(to));
-      this.#shutdown.add(dirname(path));
+      this.#folders.note(path);
     }
     await step('sync folders');
     for (const folder of folders) await syncPath(folder);
@@ -118,7 +113,7 @@ export class FolderWrites implements Writes {
 
   async settle(_staged: readonly StagedSpan[], superseded: readonly string[]): Promise<void> {
     this.#catalog.schedule();
-    this.#isClean = this.#wasClean && superseded.length === 0;
+    this.#isPlaced = false;
     // If this fails, the next `clear`, or the next writer, moves the files.
     if (superseded.length > 0) {
       const before = this.#retired;
@@ -135,7 +130,10 @@ export class FolderWrites implements Writes {
     await this.#catalog.current();
     await this.#moves.add(async () => {
       await stepOf(this.#options)('retire files');
-      for (const path of superseded) await retireFile(this.#path, path);
+      for (const path of superseded) {
+        this.#folders.note(path);
+        await retireFile(this.#path, path);
+      }
     });
   }
 
@@ -143,11 +141,7 @@ export class FolderWrites implements Writes {
     await this.#retired;
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
-    this.#shutdown.noteMarks();
-    this.#isClean = false;
-    const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.current());
-    this.#isClean = await isCleared(this.#path, this.#ledger, grace);
-    return count;
+    return clearFiles(this.#path, this.#ledger, this.#folders, grace, () => this.#catalog.current());
   }
 
   async close(): Promise<void> {
@@ -157,7 +151,8 @@ export class FolderWrites implements Writes {
       () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
-      () => this.#isClean && this.#shutdown.write(this.#ledger.entries).catch(() => {}),
+      // What a failed commit has renamed may not be synced.
+      () => this.#hasFailed || this.#isPlaced || this.#folders.write().catch(() => {}),
     ]);
   }
 

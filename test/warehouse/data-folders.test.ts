@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
@@ -30,12 +30,25 @@ async function reopen(): Promise<void> {
   await (await openTestStore(path)).close();
 }
 
-describe('a writer that closed with nothing left to clear', () => {
-  test('records the states of its folders', async () => {
+describe('a writer that closed', () => {
+  test('records the names in its folders', async () => {
     const before = readFileSync(recordPath(path), 'utf8');
-    expect(Object.keys(JSON.parse(before)).sort()).toContain('_ledger');
+    const files = (first.tables['items']?.files ?? []).map(({ path: file }) => file);
+    expect(files).not.toEqual([]);
+    for (const file of files) expect(JSON.parse(before)[dirname(file)][1]).toContain(basename(file));
     await reopen();
     expect(readFileSync(recordPath(path), 'utf8')).toBe(before);
+  });
+
+  test('keeps the next one from listing folders that have not changed', async () => {
+    const record = JSON.parse(readFileSync(recordPath(path), 'utf8'));
+    const folder = dirname(first.tables['items']?.files[0]?.path ?? '');
+    record[folder][1].push('1-9-abc.parquet');
+    writeFileSync(recordPath(path), JSON.stringify(record));
+    const store = await openTestStore(path);
+    // It is in the record alone.
+    expect(await store.clearSuperseded()).toBe(1);
+    await store.close();
   });
 
   test('records the folders to which it added files', async () => {
@@ -72,24 +85,26 @@ describe('a writer that closed with nothing left to clear', () => {
   });
 });
 
-test('a writer has forgotten the folders while it is open, so that a killed one is cleared after', async () => {
+test('there is no record while a writer is open, so that a killed one is cleared after', async () => {
   const store = await openTestStore(path);
   expect(hasRecord(path)).toBe(false);
   await store.close();
   expect(hasRecord(path)).toBe(true);
 });
 
-test('folders with superseded files are noted when these are gone', async () => {
+test('superseded files are known to the next writer, which removes them after the grace period', async () => {
   const effects = clockAt(Date.now());
   const store = await openTestStore(path, { effects });
   await commitItems(store, 0, 9, { supersedes: [first.id] });
   await store.close();
-  expect(hasRecord(path)).toBe(false);
+  const files = async (): Promise<number> => (await listAll(path)).filter((name) => name.endsWith('.parquet')).length;
+  const before = await files();
   await (await openTestStore(path, { effects })).close();
-  expect(hasRecord(path)).toBe(false);
+  expect(await files()).toBe(before);
   effects.time += 2 * HOUR;
   await (await openTestStore(path, { effects })).close();
   expect(hasRecord(path)).toBe(true);
+  expect(before).toBeGreaterThan(2);
   expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(2);
 });
 
