@@ -1,6 +1,7 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
 import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
+import { oncePer } from '../core/once-per.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -31,6 +32,7 @@ import {
   neverExported,
   pipelinesBehind,
   readSlices,
+  type SelectText,
   type Slice,
   spanOf,
   stampOf,
@@ -241,8 +243,10 @@ function newestNumber(store: Store): number {
   return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
 
-function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, covered: Covered): string {
-  return stampOf({ sql, macros }, slice, covered);
+const selectTextOf = oncePer(({ file: { sql }, macros }: MartDef): SelectText => ({ sql, macros }));
+
+function martStamp(mart: MartDef, slice: Slice, covered: Covered): string {
+  return stampOf(selectTextOf(mart), slice, covered);
 }
 
 /** True for an error of the select itself. */
