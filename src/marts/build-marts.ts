@@ -5,7 +5,7 @@ import { closeAll } from '../files/file-failure.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
+import { knownWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { martEntries } from './commit-mart.ts';
 import { loadMarts, type MartDef, withInputs } from './load-marts.ts';
 import { forgottenReason, leftOutBehind } from './mart-inputs.ts';
@@ -86,15 +86,11 @@ export interface BuildOptions {
  */
 export async function buildMarts(warehouse: string, options: BuildOptions = {}): Promise<readonly MartBuild[]> {
   const { effects = realEffects, onEvent, onStep } = options;
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, network: options.network });
-  await reader.close();
+  const { registry, ...known } = await knownWarehouse(warehouse, options);
   const marts = await loadMarts(registry, options.folder);
   const chosen = withInputs(marts, options.names);
-  const { path, network, kind } = reader;
   const store = await openStore({
-    path,
-    network,
-    kind,
+    ...known,
     effects,
     tables: registry.tables,
     pipelines: registry.pipelines,
@@ -106,7 +102,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   let connection: SideConnection | undefined;
   try {
     connection = await store.connect();
-    const context = await readMartContext({ store, connection, network, effects, marts, registry });
+    const context = await readMartContext({ store, connection, network: known.network, effects, marts, registry });
     const builds: MartBuild[] = [];
     for (const mart of chosen) {
       options.signal?.throwIfAborted();

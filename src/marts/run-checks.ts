@@ -9,7 +9,7 @@ import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/i
 import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
+import { knownWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
 import { type CheckDef, type CheckPart, loadChecks, withDeclared } from './load-checks.ts';
 import { entriesOf, readSlices, stampOf } from './mart-inputs.ts';
@@ -65,15 +65,11 @@ const MAX_OFFENDERS = 1000;
  */
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
   const { effects = realEffects } = options;
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, network: options.network });
-  await reader.close();
+  const { registry, ...known } = await knownWarehouse(warehouse, options);
   const loaded = await loadChecks(registry, options);
   choose(withDeclared(loaded, registry), options.names);
-  const { path, network, kind } = reader;
   const store = await openStore({
-    path,
-    network,
-    kind,
+    ...known,
     effects,
     tables: registry.tables,
     pipelines: registry.pipelines,
@@ -89,7 +85,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
       checks.push(result);
       options.onEvent?.({ event: 'check', ...result });
     }
-    for (const [day, found] of context.found) await commitFindings(store, network, day, found);
+    for (const [day, found] of context.found) await commitFindings(store, known.network, day, found);
     return { passed: checks.every(({ status }) => status !== 'failed'), checks };
   } finally {
     await store.close();

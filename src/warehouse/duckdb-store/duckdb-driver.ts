@@ -1,16 +1,15 @@
-import { readLockHolder } from '../../files/writer-lock.ts';
 import type { StoreDriver } from '../store-driver.ts';
 import { openDamagedFile } from './damaged-file.ts';
-import { declarationsIn, openFile, pathsOf, readNetwork } from './database-file.ts';
-import { openDuckdbReader } from './duckdb-reader.ts';
+import { declarationsIn, openFile, readNetwork } from './database-file.ts';
+import { openDuckdbReader, requireNoWriter } from './duckdb-reader.ts';
 import { openDuckdbWriter } from './duckdb-writer.ts';
 
-const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
-  if ((await readLockHolder(pathsOf(path).lock)) !== undefined) return undefined;
+const describe: StoreDriver['describe'] = async (path, use) => {
+  await requireNoWriter(path);
   const database = await openFile(path, { access_mode: 'READ_ONLY' });
   try {
-    await readNetwork(database, path);
-    return await use(declarationsIn(database));
+    const network = await readNetwork(database, path);
+    return await use({ network: async () => network, declarations: declarationsIn(database) });
   } finally {
     database.close();
   }
@@ -20,6 +19,6 @@ const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
 export const duckdbDriver: StoreDriver = {
   openWriter: openDuckdbWriter,
   openReader: openDuckdbReader,
-  useDeclarations,
+  describe,
   openDamaged: openDamagedFile,
 };

@@ -23,21 +23,24 @@ import {
   selectRows,
 } from './database-file.ts';
 
+/** @throws {StoreError} `busy` while another process writes the file */
+export async function requireNoWriter(path: string): Promise<void> {
+  const lock = pathsOf(path).lock;
+  const holder = await readLockHolder(lock);
+  if (holder === undefined) return;
+  throw new StoreError(busyError(`warehouse ${path}`, holder, lock).message, {
+    code: 'busy',
+    hint: 'a DuckDB file cannot be read while it is being written: wait for the writer to finish, or use a Parquet warehouse (--store parquet)',
+  });
+}
+
 /** Opens a DuckDB file for reading. @throws {StoreError} `busy` while another process writes it; `not-a-warehouse`, `needs-migration` */
 export async function openDuckdbReader(
   path: string,
   tablesOf: TablesOf,
   { confinement }: ReaderOptions = {},
 ): Promise<Reader> {
-  const lock = pathsOf(path).lock;
-  const holder = await readLockHolder(lock);
-  if (holder !== undefined) {
-    const busy = busyError(`warehouse ${path}`, holder, lock);
-    throw new StoreError(busy.message, {
-      code: 'busy',
-      hint: 'a DuckDB file cannot be read while it is being written: wait for the writer to finish, or use a Parquet warehouse (--store parquet)',
-    });
-  }
+  await requireNoWriter(path);
   const database: Database =
     confinement === undefined
       ? await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' })

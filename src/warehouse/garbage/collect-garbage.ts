@@ -134,6 +134,8 @@ async function readAll(ledger: LedgerFolder): Promise<Entries | undefined> {
 
 /** Foreign files below `tables/` that other programs would read as rows of a table; relative to the warehouse. */
 export async function foreignFiles(warehouse: string): Promise<readonly string[]> {
-  const all = await new DataFolders(warehouse).list('tables');
+  const folders = new DataFolders(warehouse);
+  await folders.read();
+  const all = await folders.list('tables');
   return all.filter((path) => /\.parquet$/i.test(path) && !hasOwnName(path)).map((path) => `tables/${path}`);
 }

@@ -26,13 +26,18 @@ export class DataFolders {
     this.#record = layoutOf(warehouse).dataFolders;
   }
 
-  /** Reads and removes the record. @returns false if there was none: the last writer was killed, or a commit of it failed */
-  async take(): Promise<boolean> {
-    const text = await readFile(this.#record, 'utf8').catch(() => '');
-    await rm(this.#record, { force: true });
-    const record = parseRecord(text);
+  /** Reads the record. @returns false if there is none: a writer is open or was killed, or a commit of the last one failed */
+  async read(): Promise<boolean> {
+    const record = parseRecord(await readFile(this.#record, 'utf8').catch(() => ''));
     for (const [path, names] of Object.entries(record ?? {})) this.#known.set(path, names);
     return record !== undefined;
+  }
+
+  /** Reads and removes the record. @returns as {@link read} */
+  async take(): Promise<boolean> {
+    const hasRecord = await this.read();
+    await rm(this.#record, { force: true });
+    return hasRecord;
   }
 
   /** Notes that this process adds, moves or removes a data file. @param file its path, as the ledger names it */
@@ -51,19 +56,19 @@ export class DataFolders {
 
   /** Records the names, after listing the folders that this process has changed. */
   async write(): Promise<void> {
-    for (const path of this.#changed) await this.#read(path);
+    for (const path of this.#changed) await this.#list(path);
     await makeFolder(dirname(this.#record));
     await writeFile(this.#record, JSON.stringify(Object.fromEntries(this.#known)));
   }
 
   async #walk(root: string, below: string, found: string[]): Promise<void> {
-    const [, files, folders] = await this.#read(`${root}${below}`);
+    const [, files, folders] = await this.#list(`${root}${below}`);
     for (const name of files) found.push(`${below}/${name}`.slice(1));
     for (const name of folders) await this.#walk(root, `${below}/${name}`, found);
   }
 
   /** Lists a folder, unless it is unchanged. */
-  async #read(path: string): Promise<FolderNames> {
+  async #list(path: string): Promise<FolderNames> {
     const absolute = join(this.#warehouse, path);
     // Before the names are read: a change in between gives the folder another state.
     const state = stateOf(absolute) ?? '';

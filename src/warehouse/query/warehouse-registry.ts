@@ -1,3 +1,4 @@
+import { StoreError } from '../../core/errors.ts';
 import { isNewer } from '../../core/newer-tonlake.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
@@ -8,8 +9,11 @@ import { resolveNetwork } from '../../http/network.ts';
 import type { DeclarationPlace, Declarations } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
 import { requireNetwork } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../no-warehouse.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
+import type { Store } from '../store.ts';
+import type { Described } from '../store-driver.ts';
 import { detectStoreKind, loadDriver } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
 
@@ -66,12 +70,46 @@ export async function openWarehouse(
   return { registry, reader };
 }
 
+/** An existing warehouse, and its {@link warehouseRegistry}. */
+export interface KnownWarehouse {
+  readonly path: string;
+  readonly kind: Store['kind'];
+  readonly network: string;
+  readonly registry: Registry;
+}
+
+/**
+ * What a warehouse is, for a command that will open it for writing.
+ * @throws {StoreError} `no-warehouse`; `busy`; `other-network`; as {@link warehouseRegistry}
+ */
+export async function knownWarehouse(
+  warehouse: string,
+  { registry: given, network: wanted }: Pick<OpenOptions, 'registry' | 'network'> = {},
+): Promise<KnownWarehouse> {
+  const path = warehousePath(warehouse);
+  const loaded = given ?? (await loadRegistry());
+  return describePath(path, async ({ network: read, declarations }, kind) => {
+    const network = await read();
+    requireSameNetwork(path, network, wanted);
+    const registry = await withStored(loaded, warehouse, (isWanted) => newestOf(declarations, isWanted));
+    return { path, kind, network, registry };
+  });
+}
+
+async function describePath<T>(
+  path: string,
+  use: (described: Described, kind: Store['kind']) => Promise<T>,
+): Promise<T> {
+  const { kind, exists } = await detectStoreKind(path);
+  if (!exists) throw noWarehouse(path);
+  const driver = await loadDriver(kind);
+  return guarded(`warehouse ${path}`, () => driver.describe(path, (described) => use(described, kind)));
+}
+
 /** The network of an existing warehouse; undefined if there is none, or it cannot be read: opening it will report why. */
 export async function storedNetwork(path: string): Promise<string | undefined> {
   try {
-    const reader = await openReader(path, []);
-    await reader.close();
-    return reader.network;
+    return await describePath(warehousePath(path), ({ network }) => network());
   } catch {
     return undefined;
   }
@@ -123,12 +161,14 @@ async function readStoredPipelines(
   isWanted: (pipeline: string) => boolean,
   onBroken?: (error: unknown) => void,
 ): Promise<readonly PipelineDef[]> {
-  const path = warehousePath(warehouse);
-  const { kind, exists } = await detectStoreKind(path);
-  if (!exists) return [];
-  const driver = await loadDriver(kind);
-  const read = (declarations: Declarations) => newestOf(declarations, isWanted, onBroken);
-  return guarded(`warehouse ${path}`, async () => (await driver.useDeclarations(path, read)) ?? []);
+  try {
+    return await describePath(warehousePath(warehouse), ({ declarations }) =>
+      newestOf(declarations, isWanted, onBroken),
+    );
+  } catch (error) {
+    if (error instanceof StoreError && ['busy', 'no-warehouse'].includes(error.code)) return [];
+    throw error;
+  }
 }
 
 async function newestOf(
