@@ -34,7 +34,7 @@ const SEEDS: Readonly<Record<string, number>> = {
   'a commit of several entries that supersedes with the first': 22,
   'a part of a commit that does not wait for the others': 1,
   'a collector without grace': 36,
-  'a collector that counts from before the entry was there': 778,
+  'a collector that counts from before the entry was there': 1476,
   'a collector that forgets what is published': 1,
   'a folder that is not listed again after a change': 2,
   'a checkpoint that is written too early': 1,
