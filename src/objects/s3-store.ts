@@ -5,6 +5,7 @@ import type {
   GetObjectCommandOutput,
   ListObjectsV2CommandInput,
   ListObjectsV2CommandOutput,
+  PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3';
 import PQueue from 'p-queue';
@@ -110,24 +111,12 @@ class S3Store implements ObjectStore {
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
-    const { PutObjectCommand } = s3Sdk();
-    await this.#send(`put ${key}`, () => this.#client.send(new PutObjectCommand(this.#body(key, bytes))));
+    await this.#put(key, bytes, {});
   }
 
   async putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> {
-    const { PutObjectCommand } = s3Sdk();
     for (let attempt = 1; ; attempt++) {
-      const status = await this.#send(`put ${key}`, async () => {
-        try {
-          await this.#client.send(new PutObjectCommand({ ...this.#body(key, bytes), IfNoneMatch: '*' }));
-          return undefined;
-        } catch (error) {
-          const code = statusOf(error);
-          if (code === 412 || code === 409) return code;
-          throw error;
-        }
-      });
-      if (status === undefined) return undefined;
+      if (await this.#put(key, bytes, { IfNoneMatch: '*' }, [409, 412])) return undefined;
       // An attempt whose response was lost may have put it; after 409, the winner is unknown.
       const existing = await this.get(key);
       if (existing !== undefined) return Buffer.compare(existing, bytes) === 0 ? undefined : existing;
@@ -137,23 +126,14 @@ class S3Store implements ObjectStore {
   }
 
   async putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean> {
-    const { GetObjectCommand, PutObjectCommand } = s3Sdk();
+    const { GetObjectCommand } = s3Sdk();
     const get = () => this.#client.send(new GetObjectCommand(this.#at(key)));
     const found = await this.#send(`get ${key}`, async () => {
       const response = await ifFound(get);
       return response?.Body && { etag: response.ETag, bytes: await response.Body.transformToByteArray() };
     });
     if (found === undefined || Buffer.compare(found.bytes, before) !== 0) return false;
-    const put = new PutObjectCommand({ ...this.#body(key, bytes), IfMatch: found.etag });
-    const isPut = await this.#send(`put ${key}`, async () => {
-      try {
-        await this.#client.send(put);
-        return true;
-      } catch (error) {
-        if ([404, 409, 412].includes(statusOf(error) ?? 0)) return false;
-        throw error;
-      }
-    });
+    const isPut = await this.#put(key, bytes, { IfMatch: found.etag }, [404, 409, 412]);
     // An attempt whose response was lost may have put it.
     return isPut || Buffer.compare((await this.get(key)) ?? Buffer.alloc(0), bytes) === 0;
   }
@@ -181,11 +161,29 @@ class S3Store implements ObjectStore {
   }
 
   async #putFile(key: string, path: string, { bytes, sha256 }: FileSum): Promise<void> {
-    const { PutObjectCommand } = s3Sdk();
     const content = await readFile(path);
     if (content.length !== bytes || sha256Of(content) !== sha256) throw changed(path);
-    const command = new PutObjectCommand({ ...this.#body(key, content), Metadata: { sha256 } });
-    await this.#send(`put ${key}`, () => this.#client.send(command));
+    await this.#put(key, content, { Metadata: { sha256 } });
+  }
+
+  /** @returns false if the response has one of the statuses in `refusals` */
+  #put(
+    key: string,
+    bytes: Uint8Array,
+    more: Pick<PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch' | 'Metadata'>,
+    refusals: readonly number[] = [],
+  ): Promise<boolean> {
+    const { PutObjectCommand } = s3Sdk();
+    const command = new PutObjectCommand({ ...this.#body(key, bytes), ...more });
+    return this.#send(`put ${key}`, async () => {
+      try {
+        await this.#client.send(command);
+        return true;
+      } catch (error) {
+        if (refusals.includes(statusOf(error) ?? 0)) return false;
+        throw error;
+      }
+    });
   }
 
   /** @param sha256 of the file, if it is known at the start: metadata cannot be added later */
