@@ -10,6 +10,7 @@ import { type ManifestFile, partitionFields } from './format/manifest.ts';
 import { manifestFileSchema } from './format/manifest-schemas.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
 import { nameIn, snapshotOfManifest, uriIn, writeManifests } from './plan-manifests.ts';
+import type { TableVersions } from './publish-target.ts';
 import {
   type CurrentTable,
   currentSnapshot,
@@ -21,7 +22,6 @@ import {
   type TableMetadata,
   versionOf,
 } from './table-metadata.ts';
-import type { TableVersions } from './table-versions.ts';
 
 /**
  * Why the history of a table starts over. `moved`: the warehouse has moved, and manifests have absolute paths. `replaced`: the published ledger

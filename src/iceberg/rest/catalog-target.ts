@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import type { SmallObjects } from '../../objects/object-store.ts';
+import { objectsBelow, type SmallObjects } from '../../objects/object-store.ts';
+import type { DataFiles } from '../../warehouse/index.ts';
+import type { PublishTarget, TableVersions } from '../publish-target.ts';
 import {
   type CurrentTable,
   NO_SNAPSHOT,
@@ -12,8 +15,8 @@ import {
   type TableMetadata,
   tagOf,
 } from '../table-metadata.ts';
-import type { TableVersions } from '../table-versions.ts';
-import type { CatalogRequests, CatalogResponse } from './catalog-requests.ts';
+import { type CatalogConfig, catalogId } from './catalog-config.ts';
+import { CatalogRequests, type CatalogResponse } from './catalog-requests.ts';
 import { CATALOG_PROPERTIES, type LoadedTable, planCommit } from './metadata-updates.ts';
 
 /** A response with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
@@ -37,15 +40,43 @@ const loadedSchema = z.object({
 
 type Loaded = z.infer<typeof loadedSchema>['metadata'];
 
-export interface CatalogTable {
+interface CatalogTable {
   readonly requests: CatalogRequests;
   readonly name: string;
   /** The manifests. The address is the location of the table. */
   readonly objects: SmallObjects;
 }
 
+/**
+ * A namespace of a REST catalog. Manifests lie in the warehouse, in a separate folder for each namespace; the catalog writes the metadata next
+ * to them.
+ *
+ * @param location of the warehouse as readers and the catalog see it
+ */
+export function catalogTarget(
+  { objects }: Pick<DataFiles, 'objects'>,
+  location: string,
+  config: CatalogConfig,
+  effects: Effects,
+): PublishTarget {
+  const id = catalogId(config);
+  const requests = new CatalogRequests(config, effects);
+  const folder = `iceberg/_catalogs/${id}`;
+  return {
+    id,
+    tables: () => objects.folders(`${folder}/`),
+    versionsOf: (name) =>
+      catalogVersions({
+        requests,
+        name,
+        objects: objectsBelow(objects, `${folder}/${name}`, location),
+      }),
+    close: () => requests.close(),
+  };
+}
+
 /** Versions of a table in a catalog, which writes the metadata and refuses commits that are based on an older version. */
-export function catalogVersions(table: CatalogTable): TableVersions {
+function catalogVersions(table: CatalogTable): TableVersions {
   /** The loaded tables of the returned versions. */
   const loadedTables = new WeakMap<CurrentTable, LoadedTable>();
   return {
