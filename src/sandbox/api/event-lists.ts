@@ -1,7 +1,7 @@
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
 import { commentJson, type Operation, payloadOf } from '../chain/bodies.ts';
-import { must } from '../chain/mix.ts';
+import { cached, must } from '../chain/mix.ts';
 import type { TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import { type JsonRecord, textOf, Verbatim } from '../page/json.ts';
@@ -199,17 +199,14 @@ export const eventLists = {
       ];
     },
     record: (row, request) => {
-      for (const each of request.isOn('include_transactions') ? row.rows : []) {
-        if (request.transactionTexts.size >= MAX_TRANSACTIONS) break;
-        const text = textOf('Transaction', request.transaction(each));
-        request.transactionTexts.set(request.view.chain.transactionHash(each), new Verbatim(text));
+      const source = chainSource(request, row.trace);
+      if (!request.isOn('include_transactions')) return actionRecord(request, row, source);
+      const texts = request.transactionTexts;
+      for (const each of row.rows) {
+        if (texts.size >= MAX_TRANSACTIONS) break;
+        cached(texts, source.hashOf(each), () => new Verbatim(textOf('Transaction', source.recordOf(each))));
       }
-      return actionRecord(
-        request,
-        row,
-        chainSource(request, row.trace),
-        request.isOn('include_transactions') ? request.transactionTexts : undefined,
-      );
+      return actionRecord(request, row, source, texts);
     },
   }),
   /** Without aborted ones. */

@@ -6,6 +6,7 @@ import { masterchainSeqno, type Template, type Transaction, type TransactionRow 
 import type { Quiet } from '../chain/quiet-contracts.ts';
 import { chainsOf } from '../chain/settle.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
+import type { JsonRecord } from '../page/json.ts';
 
 /** The latest state of an account. */
 export interface LatestState extends ReturnType<Chain['contentsAfter']> {
@@ -18,6 +19,11 @@ export interface LatestState extends ReturnType<Chain['contentsAfter']> {
   readonly lastLt: number;
   readonly lastHash: () => string;
   readonly stateHash: string;
+}
+
+/** The fields of a contract's record that change with each transaction. */
+export function versionOf({ lastLt, code, data }: LatestState): JsonRecord {
+  return { last_transaction_lt: String(lastLt), code_hash: code?.hash, data_hash: data?.hash };
 }
 
 /** All states at a head, and the position of each. */
@@ -43,7 +49,7 @@ export class LatestStates {
   /** The state of a raw address, if the index has one. */
   find(address: string): LatestState | undefined {
     const quiet = this.#chain.quietContracts.find(address);
-    if (quiet !== undefined) return this.#quiet(quiet);
+    if (quiet !== undefined) return this.ofQuiet(quiet);
     const known = this.#chain.accountOf(address);
     return known === undefined ? undefined : this.of(known.account, known.epoch);
   }
@@ -70,7 +76,7 @@ export class LatestStates {
     const acting = chain.templates().flatMap(({ accounts }) => accounts);
     const list = [
       ...acting.flatMap((account) => (account.address === undefined ? [] : (this.of(account) ?? []))),
-      ...chain.quietContracts.all.map((quiet) => this.#quiet(quiet)),
+      ...chain.quietContracts.all.map((quiet) => this.ofQuiet(quiet)),
     ];
     this.#listed = { head, list, ids: new Map(list.map(({ account }, index) => [account, index])) };
     return this.#listed;
@@ -113,7 +119,8 @@ export class LatestStates {
     };
   }
 
-  #quiet(quiet: Quiet): LatestState {
+  /** The state of a contract that never acts. */
+  ofQuiet(quiet: Quiet): LatestState {
     const { account, lastLt, balance } = quiet;
     const { codec } = this.#chain;
     const hash = (kind: HashKind): string => codec.hash(3, kind, account.index, 0);

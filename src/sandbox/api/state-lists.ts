@@ -5,7 +5,7 @@ import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/qu
 import { interfacesOf } from '../page/addresses.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import { demand } from './api-error.ts';
-import type { LatestState } from './latest-states.ts';
+import { type LatestState, versionOf } from './latest-states.ts';
 import { byId, type Listing, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
@@ -42,7 +42,7 @@ function orderRecord(order: QuietOrder, request: ParsedRequest): JsonRecord {
     expiration_date: EXPIRES,
     order_boc: toBoc(order.account.code),
     signers: order.signers.map((account) => request.addAccount(account)),
-    ...version(request, order),
+    ...versionOf(request.view.latestStates.ofQuiet(order)),
     actions: request.isOn('parse_actions') ? [orderAction(order, request)] : null,
   };
 }
@@ -64,11 +64,6 @@ function orderAction(order: QuietOrder, request: ParsedRequest): JsonRecord {
   };
 }
 
-function version({ view }: ParsedRequest, { account, lastLt }: Quiet): JsonRecord {
-  const state = view.latestStates.find(account.address ?? '');
-  return { last_transaction_lt: String(lastLt), code_hash: account.code.hash, data_hash: state?.data?.hash };
-}
-
 /** Latest states of accounts, and contracts of services. */
 export const stateLists = {
   /** Without unknown addresses. */
@@ -86,9 +81,7 @@ export const stateLists = {
         status: state.status,
         frozen_hash: state.frozenHash,
         last_transaction_hash: state.lastHash(),
-        last_transaction_lt: String(state.lastLt),
-        data_hash: data?.hash,
-        code_hash: code?.hash,
+        ...versionOf(state),
         data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
         code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
         contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
@@ -164,7 +157,7 @@ export const stateLists = {
       threshold: 2,
       signers: one.signers.map((account) => request.addAccount(account)),
       proposers: one.proposers.map((account) => request.addAccount(account)),
-      ...version(request, one),
+      ...versionOf(request.view.latestStates.ofQuiet(one)),
       orders: request.isOn('include_orders') ? orderRecords(one, request) : [],
     }),
   }),

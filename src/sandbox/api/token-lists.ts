@@ -1,11 +1,11 @@
 import { enums } from '../../api/facts.ts';
 import type { Account } from '../chain/accounts.ts';
-import { mixOf } from '../chain/mix.ts';
+import { mixOf, must } from '../chain/mix.ts';
 import type { SaleKind } from '../chain/quiet-contracts.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
 import { demand } from './api-error.ts';
-import type { LatestState } from './latest-states.ts';
+import { type LatestState, versionOf } from './latest-states.ts';
 import { type By, byId, rows } from './list.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { View } from './view.ts';
@@ -38,11 +38,9 @@ function collection(state: LatestState, request: ParsedRequest): JsonRecord {
   return {
     address: request.addAccount(account),
     owner_address: request.addAccount(ownerOfCollection(request.view, account)),
-    last_transaction_lt: String(state.lastLt),
+    ...versionOf(state),
     next_item_index: nextIndexOf(request.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
-    data_hash: state.data?.hash ?? '',
-    code_hash: account.code.hash,
   };
 }
 
@@ -76,9 +74,7 @@ function itemRecord(state: LatestState, request: ParsedRequest): JsonRecord {
     collection_address: parent?.address,
     owner_address: request.addAccount(ownerOf(view, state)),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
-    last_transaction_lt: String(state.lastLt),
-    code_hash: account.code.hash,
-    data_hash: state.data?.hash ?? '',
+    ...versionOf(state),
     collection: parent && collection(parent, request),
     on_sale: sale !== undefined,
     sale_contract_address: isAuction ? undefined : request.addAccount(sale),
@@ -159,9 +155,7 @@ export const tokenLists = {
                 uri: `https://example.com/${account.index}.json`,
               },
         jetton_wallet_code_hash: request.view.chain.epoch.cast.jettonWallets[0]?.code.hash ?? '',
-        code_hash: account.code.hash,
-        data_hash: state.data?.hash ?? '',
-        last_transaction_lt: String(state.lastLt),
+        ...versionOf(state),
       };
     },
   }),
@@ -190,9 +184,7 @@ export const tokenLists = {
       balance: String(request.view.latestStates.jettonsOf(state)),
       owner: request.addAccount(state.account.owner) ?? '',
       jetton: request.addAccount(state.account.parent) ?? '',
-      last_transaction_lt: String(state.lastLt),
-      code_hash: state.code?.hash,
-      data_hash: state.data?.hash,
+      ...versionOf(state),
       mintless_info:
         state.quiet?.mintless === undefined
           ? undefined
@@ -259,22 +251,20 @@ export const tokenLists = {
     where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
     order: () => [[({ quiet }) => enums.nft_sale_type.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
     record: (state, request) => {
-      const { view } = request;
-      const { quiet } = state;
-      const kind = quiet?.saleKind ?? 'telemint';
-      const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
-      const place = request.addAccount(view.chain.epoch.cast.contracts[0]);
+      const { latestStates, chain } = request.view;
+      const quiet = must(state.quiet, 'item on sale');
+      const kind = must(quiet.saleKind, 'kind of sale');
+      const contract = latestStates.ofQuiet(quiet.sale ?? quiet);
+      const place = request.addAccount(chain.epoch.cast.contracts[0]);
       const item = itemRecord(state, request);
       return {
         type: kind,
-        address: contract?.address ?? state.address,
+        address: contract.address,
         nft_address: state.address,
         nft_owner_address: request.addAccount(state.account.owner),
         marketplace_address: kind === 'telemint' ? undefined : place,
         created_at: kind === 'telemint' ? undefined : SALES_CREATED,
-        last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
-        code_hash: contract?.code?.hash,
-        data_hash: contract?.data?.hash,
+        ...versionOf(contract),
         details: saleDetails(kind, place, state),
         nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
       };
