@@ -53,8 +53,8 @@ export function rateAt({ fixed, auto, holders }: Limit, now: number): number {
  * rate of all is the highest of any, or adaptive if one has `auto`.
  */
 export function take(before: Limit, now: number, id: string, caller: Caller, waiting: number): readonly [Limit, Taken] {
-  let limit = updateHolder(before, now, id, caller, waiting);
-  const own = limit.holders[id] ?? { ...caller, waiting, seenAt: now, servedAt: 0, due: 0 };
+  const [updated, own] = updateHolder(before, now, id, caller, waiting);
+  let limit = updated;
   const rate = rateAt(limit, now);
   const gap = gapMs(rate);
   const aheadMs = gap <= AHEAD_MS ? AHEAD_MS : 0;
@@ -138,16 +138,23 @@ function slowRate(limit: Limit, startedAt: number, now: number): readonly [Limit
 }
 
 /** Adds or updates a process, and removes those that are gone. */
-function updateHolder(before: Limit, now: number, id: string, caller: Caller, waiting: number): Limit {
+function updateHolder(
+  before: Limit,
+  now: number,
+  id: string,
+  caller: Caller,
+  waiting: number,
+): readonly [Limit, Holder] {
   const limit = before.at > now + CLOCK_BACK_MS ? restartClock(before, now) : before;
   const isBreak = now - limit.at > BREAK_MS && limit.auto !== undefined;
   const alive = Object.entries(limit.holders).filter(([, holder]) => isAlive(holder, now));
   const { servedAt = 0, due = 0 } = limit.holders[id] ?? {};
-  const holders = { ...Object.fromEntries(alive), [id]: { ...caller, waiting, seenAt: now, servedAt, due } };
-  const tuned = updateCap({ ...limit, at: now, holders });
-  if (isBreak) return { ...tuned, auto: startAdaptive(now, { found: limit.auto?.found }) };
-  if (limit.auto !== undefined || !isAuto(holders)) return tuned;
-  return { ...tuned, auto: startAdaptive(now, { rps: tuned.fixed?.cap }) };
+  const own: Holder = { ...caller, waiting, seenAt: now, servedAt, due };
+  const updated = updateCap({ ...limit, at: now, holders: { ...Object.fromEntries(alive), [id]: own } });
+  let { auto } = limit;
+  if (isBreak) auto = startAdaptive(now, { found: auto?.found });
+  else if (isAuto(updated.holders)) auto ??= startAdaptive(now, { rps: updated.fixed?.cap });
+  return [{ ...updated, auto }, own];
 }
 
 /** Sets the cap to the highest rate of any holder. A reduction after a 429 remains in proportion. */
