@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Account, walletKind } from '../chain/accounts.ts';
+import type { Account } from '../chain/accounts.ts';
 import { parseAddress } from '../chain/address.ts';
 import { decodeSigned, OPCODES } from '../chain/bodies.ts';
 import { build, byteCell, toBoc, ZERO_HASH } from '../chain/cell.ts';
@@ -8,6 +8,7 @@ import { must } from '../chain/mix.ts';
 import { type AccountsByAddress, bookRow, metadataText } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, textOf, Verbatim } from '../page/json.ts';
 import { ApiError, demand } from './api-error.ts';
+import type { LatestState } from './latest-states.ts';
 import type { Endpoint } from './list.ts';
 import { type ParsedRequest, readOpcode } from './parsed-request.ts';
 import { indexOf, nextIndexOf, ownerOf, supplyOf } from './token-lists.ts';
@@ -41,6 +42,16 @@ function oneAddress(request: ParsedRequest): string {
   const address = request.text('address');
   demand(address !== undefined, 'address is required', 401);
   return address;
+}
+
+/** Unknown accounts are uninit and empty. */
+function stateFields(state: LatestState | undefined) {
+  return {
+    balance: String(state?.balance ?? 0),
+    last_transaction_lt: String(state?.lastLt ?? 0),
+    last_transaction_hash: state?.lastHash() ?? ZERO_HASH,
+    status: state?.status ?? 'uninit',
+  };
 }
 
 /** GET and POST `/decode` */
@@ -110,33 +121,21 @@ export const calls = {
     }
     return metadataText(accounts);
   },
-  /** Unknown accounts are uninit and empty. */
   'GET /addressInformation': (request) => {
     const state = request.view.latestStates.find(oneAddress(request));
     return textOf('V2AddressInformation', {
-      balance: String(state?.balance ?? 0),
+      ...stateFields(state),
       code: state?.code && toBoc(state.code),
       data: state?.data && toBoc(state.data),
-      last_transaction_lt: String(state?.lastLt ?? 0),
-      last_transaction_hash: state?.lastHash() ?? ZERO_HASH,
-      status: state?.status ?? 'uninit',
     });
   },
   /** An error for accounts that are not wallets. */
   'GET /walletInformation': (request) => {
     const { latestStates } = request.view;
     const state = latestStates.find(oneAddress(request));
-    const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
-    demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
-    return textOf('V2WalletInformation', {
-      balance: String(state?.balance ?? 0),
-      wallet_type: kind?.type,
-      seqno: kind && state && latestStates.walletSeqno(state),
-      wallet_id: kind?.id,
-      last_transaction_lt: String(state?.lastLt ?? 0),
-      last_transaction_hash: state?.lastHash() ?? ZERO_HASH,
-      status: state?.status ?? 'uninit',
-    });
+    const wallet = state && latestStates.walletFields(state);
+    demand(state?.status !== 'active' || wallet !== undefined, 'not a wallet', 409);
+    return textOf('V2WalletInformation', { ...stateFields(state), ...wallet });
   },
   /** Accepts any message and sends nothing. */
   'POST /message': (request) => {

@@ -82,6 +82,7 @@ interface OrderList {
   readonly names: readonly [contract: string, parent: string];
   /** True if aborted orders are left out. */
   readonly isWhole?: true;
+  /** The fields that other orders do not have. */
   readonly record: (row: TransactionRow, order: Partial<Operation>, request: ParsedRequest) => JsonRecord;
 }
 
@@ -111,17 +112,21 @@ function orders({ opcode, names: [contract, parent], isWhole, record }: OrderLis
       );
     },
     order: ({ bounds }, sort) => [[({ lt, now }) => (bounds.byTime ? now : lt), sort]],
-    record: (row, request) => record(row, orderOf(row), request),
+    record: (row, request) => {
+      const { chain } = request.view;
+      const order = orderOf(row);
+      return {
+        query_id: String(order.queryId),
+        transaction_hash: chain.transactionHash(row),
+        transaction_lt: String(row.lt),
+        transaction_now: row.now,
+        transaction_aborted: row.transaction.outcome.kind !== 'ok',
+        response_destination: request.addAccount(order.sender),
+        trace_id: chain.traceId(row),
+        ...record(row, order, request),
+      };
+    },
   });
-}
-
-function transactionFields({ view }: ParsedRequest, row: TransactionRow): JsonRecord {
-  return {
-    transaction_hash: view.chain.transactionHash(row),
-    transaction_lt: String(row.lt),
-    transaction_now: row.now,
-    transaction_aborted: row.transaction.outcome.kind !== 'ok',
-  };
 }
 
 function senderOf(row: TransactionRow): Account {
@@ -215,18 +220,14 @@ export const eventLists = {
     names: ['jetton_wallet', 'jetton_master'],
     isWhole: true,
     record: (row, order, request) => ({
-      query_id: String(order.queryId),
       source: request.addAccount(senderOf(row)),
       destination: request.addAccount(must(order.to, 'new owner')),
       amount: String(order.amount ?? 0),
       source_wallet: request.addAccount(row.transaction.account),
       jetton_master: request.addAccount(parentOf(row)),
-      ...transactionFields(request, row),
-      response_destination: request.addAccount(order.sender),
       forward_ton_amount: String(order.forward ?? 0),
       forward_payload: payloadOf(order),
       decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
-      trace_id: request.view.chain.traceId(row),
     }),
   }),
   /** Including aborted ones. */
@@ -234,14 +235,10 @@ export const eventLists = {
     opcode: 'jetton_burn',
     names: ['jetton_wallet', 'jetton_master'],
     record: (row, order, request) => ({
-      query_id: String(order.queryId),
       owner: request.addAccount(senderOf(row)),
       jetton_wallet: request.addAccount(row.transaction.account),
       jetton_master: request.addAccount(parentOf(row)),
-      ...transactionFields(request, row),
       amount: String(order.amount ?? 0),
-      response_destination: request.addAccount(order.sender),
-      trace_id: request.view.chain.traceId(row),
     }),
   }),
   /** Including aborted ones. */
@@ -249,17 +246,13 @@ export const eventLists = {
     opcode: 'nft_transfer',
     names: ['item_address', 'collection_address'],
     record: (row, order, request) => ({
-      query_id: String(order.queryId),
       nft_address: request.addAccount(row.transaction.account),
       nft_collection: row.transaction.account.parent === undefined ? '' : request.addAccount(parentOf(row)),
-      ...transactionFields(request, row),
       old_owner: request.addAccount(senderOf(row)),
       new_owner: request.addAccount(must(order.to, 'new owner')),
-      response_destination: request.addAccount(order.sender),
       forward_amount: String(order.forward ?? 0),
       forward_payload: payloadOf(order),
       decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
-      trace_id: request.view.chain.traceId(row),
     }),
   }),
 };

@@ -1,4 +1,4 @@
-import type { Account } from '../chain/accounts.ts';
+import { type Account, walletKind } from '../chain/accounts.ts';
 import type { Chain } from '../chain/chain.ts';
 import { MAX_BLOCKS } from '../chain/clock.ts';
 import { cached } from '../chain/mix.ts';
@@ -139,6 +139,12 @@ export class LatestStates {
       code: account.code,
       frozenHash: undefined,
     };
+  }
+
+  /** The fields of a wallet's record; undefined for other contracts. */
+  walletFields(state: LatestState) {
+    const kind = state.status === 'active' ? walletKind(state.account) : undefined;
+    return kind && { wallet_type: kind.type, seqno: this.walletSeqno(state), wallet_id: kind.id };
   }
 
   /** How many messages a wallet has signed. */

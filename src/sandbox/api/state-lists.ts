@@ -1,4 +1,4 @@
-import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
+import { type Account, hasDomain } from '../chain/accounts.ts';
 import { toBoc } from '../chain/cell.ts';
 import { hasAny } from '../chain/description.ts';
 import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/quiet-contracts.ts';
@@ -92,19 +92,17 @@ export const stateLists = {
   'GET /walletStates': rows<LatestState>({
     ...requestedStates,
     record: (state, request) => {
-      const { extra, status } = state;
+      const { extra } = state;
       request.addAccount(state.account, state.row?.epoch);
-      const kind = status === 'active' ? walletKind(state.account) : undefined;
+      const wallet = request.view.latestStates.walletFields(state);
       return {
         address: state.address,
-        is_wallet: kind !== undefined,
-        wallet_type: kind?.type,
-        seqno: kind && request.view.latestStates.walletSeqno(state),
-        wallet_id: kind?.id,
+        is_wallet: wallet !== undefined,
+        ...wallet,
         balance: String(state.balance),
         extra_currencies: hasAny(extra) ? extra : undefined,
-        is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
-        status,
+        is_signature_allowed: wallet?.wallet_type === 'wallet v5 r1' ? true : undefined,
+        status: state.status,
         code_hash: state.code?.hash,
         last_transaction_hash: state.lastHash(),
         last_transaction_lt: String(state.lastLt),
