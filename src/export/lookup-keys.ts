@@ -10,6 +10,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { LookupWalk, ParentsDef } from '../declare/walk.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { lacks, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readsOf } from '../warehouse/query/left-out-gaps.ts';
 import type { SpanSink, WalkContext } from './walk-context.ts';
@@ -40,7 +41,7 @@ export async function findKeys(
   span: Span,
 ): Promise<readonly Key[]> {
   const parameters = { ...boundOf(query, span), pipeline: pipeline.name };
-  const { columns } = await sink.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
+  const { columns } = await sink.query(`SELECT * FROM (${withoutEnd(query)}) LIMIT 0`, boundOf(query, span));
   const isDated = columns.some(({ name }) => name === 'seqno');
   const names = [
     ...walk.keys,
@@ -50,7 +51,7 @@ export async function findKeys(
   const allowed = await sufficientReadings(sink, pipeline);
   const found = await sink.query(
     `SELECT ${keySql(walk)}, ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
-     FROM (${bare(query)}) AS wanted
+     FROM (${withoutEnd(query)}) AS wanted
      LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
        WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS known
        ON known."key" = ${keySql(walk)}
@@ -81,7 +82,7 @@ export async function countRefused(
 ): Promise<{ readonly keys: number; readonly refused: number; readonly message: string | undefined }> {
   const { rows } = await sink.query(
     `SELECT count(*), count(error), first(error ORDER BY "key") FILTER (error IS NOT NULL)
-     FROM (SELECT DISTINCT ${keySql(walk)} AS "key" FROM (${bare(query)}) AS wanted)
+     FROM (SELECT DISTINCT ${keySql(walk)} AS "key" FROM (${withoutEnd(query)}) AS wanted)
      JOIN (SELECT "key", error FROM lookups WHERE pipeline = $pipeline
        QUALIFY row_number() OVER (PARTITION BY "key" ORDER BY _read_at DESC) = 1) USING ("key")`,
     { ...boundOf(query, span), pipeline: pipeline.name },
@@ -108,10 +109,6 @@ const leftOutSchema = z.record(z.string(), z.array(z.string()));
 function keySql({ keys }: LookupWalk): string {
   const text = `concat_ws(' ', ${keys.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')})`;
   return `CASE WHEN length(${text}) <= ${LONG_KEY} THEN ${text} ELSE sha256(${text}) END`;
-}
-
-function bare(query: string): string {
-  return query.replace(/;\s*$/, '');
 }
 
 /** The ends of a range as parameters, if a query uses them. */
@@ -154,12 +151,12 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   else if (walk.kind === 'snapshot') await requireParents(run, walk.parents, query, coming);
   if (await readsComing(run, query, coming)) return;
   const range = hullOf(asked) ?? { from: 0, to: 0 };
-  const { rows } = await sink.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
+  const { rows } = await sink.query(`SELECT 1 FROM (${withoutEnd(query)}) LIMIT 1`, boundOf(query, range));
   if (rows.length > 0) return;
   throw usage('a query that finds keys', 'none', {
     of: pipeline.name,
     code: 'no-keys',
-    hint: `${suggest('sql', shellWord(withRange(bare(query), range)))} shows what it finds`,
+    hint: `${suggest('sql', shellWord(withRange(withoutEnd(query), range)))} shows what it finds`,
   });
 }
 
@@ -207,7 +204,10 @@ export async function requireKeys(
 }
 
 async function columnsOf({ sink }: Pick<Sources, 'sink'>, query: string): Promise<readonly string[]> {
-  const { columns } = await sink.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
+  const { columns } = await sink.query(
+    `SELECT * FROM (${withoutEnd(query)}) LIMIT 0`,
+    boundOf(query, { from: 0, to: 0 }),
+  );
   return columns.map(({ name }) => name);
 }
 

@@ -3,6 +3,7 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { DECLARED_CHECKS } from '../sql/shipped-queries.ts';
 import { headerList, headerText, readSqlFiles } from '../sql/sql-file.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { COMMITS, type LedgerEntry } from '../warehouse/index.ts';
 import type { Reads } from '../warehouse/query/coverage.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
@@ -85,7 +86,7 @@ export async function loadChecks(
         'a table with days among its inputs',
       );
       const part: CheckPart = {
-        sql: file.sql.replace(/;\s*$/, ''),
+        sql: withoutEnd(file.sql),
         path: file.path,
         scope: isDaily ? 'day' : 'all',
         acrossDays: false,
