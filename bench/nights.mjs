@@ -1,10 +1,11 @@
 // What each night costs as a warehouse grows: the commands of a nightly job after few nights, and after many.
 //   npm run build && node bench/nights.mjs [--nights 400] [--blocks 12] [--place folder|bucket] [--write]
-// Every night runs all commands, a day after the night before by their clock. Nights that are measured run each in a process of its own; one
-// process runs those of all other nights. The sandbox network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
-import { fork } from 'node:child_process';
+// Every night runs all commands, a day after the night before by their clock. One process runs those of the nights in which the warehouse grows.
+// A copy is made early on; at the end both run further nights by turns, each command in a process of its own, which are measured. The sandbox
+// network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -24,14 +25,14 @@ const { values } = parseArgs({
 const nights = Number(values.nights);
 const blocks = Number(values.blocks);
 const DAY_MS = 86_400_000;
-/** Nights whose medians are compared: the three that end with each of these. */
+/** Nights after which commands are measured, and how often; a night before is not measured, because a copy has other folders. */
 const [early, late] = [Math.min(20, nights >> 1), nights];
-const isOf = (night, last) => night > last - 3 && night <= last;
+const LAPS = 3;
 const MARTS = ['accounts', 'latest_balances', 'transactions_daily', 'messages_by_opcode_daily', 'balances_history'];
 
 const folder = scratch();
-const sandbox = await startSandbox({ blocks: blocks * (nights + 2), blockTimeMs: DAY_MS / blocks });
-const { warehouse, env, requests } = await openPlace();
+const sandbox = await startSandbox({ blocks: blocks * (nights + LAPS + 2), blockTimeMs: DAY_MS / blocks });
+const { warehouse, data, env, requests } = await openPlace();
 const verifying = { network: sandbox.url, warehouse, verify: true };
 writeFileSync(join(folder, 'verify.yaml'), JSON.stringify(verifying));
 
@@ -56,28 +57,39 @@ const worker = fork(new URL('./lib/commands.mjs', import.meta.url), {
 let said = '';
 worker.stderr.setEncoding('utf8').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
 process.once('exit', () => worker.kill());
+const commandsAt = (night) => Object.entries(commandsOf(`${1 + (night - 1) * blocks}:${night * blocks}`));
+const placeOf = (grown) => `${data}-${grown}`;
 try {
   for (let night = 1; night <= nights; night++) {
-    const from = 1 + (night - 1) * blocks;
-    for (const [name, args] of Object.entries(commandsOf(`${from}:${from + blocks - 1}`))) {
-      if (isOf(night, early) || isOf(night, late)) {
-        const before = requests();
-        const { cpu, peakMb } = await must(process.execPath, ['--import', clock, cli, ...args], {
-          cwd: folder,
-          env: { ...env, TONLAKE_BENCH_DAYS: String(night) },
-        });
-        measured.push({ name, night, cpu, peakMb, requests: requests() - before });
-      } else {
-        worker.send({ night, args });
-        const [code] = await once(worker, 'message');
-        if (code !== 0) throw new Error(`night ${night}: tonlake ${args.join(' ')} ended with ${code}: ${said}`);
-      }
+    for (const [, args] of commandsAt(night)) {
+      worker.send({ night, args });
+      const [code] = await once(worker, 'message');
+      if (code !== 0) throw new Error(`night ${night}: tonlake ${args.join(' ')} ended with ${code}: ${said}`);
     }
+    if (night === early) execFileSync('cp', ['-a', data, placeOf(early)]);
     if (night % 20 === 0) process.stderr.write(`night ${night} of ${nights}\n`);
   }
+  worker.kill();
+  renameSync(data, placeOf(late));
+  for (let lap = 0; lap <= LAPS; lap++) for (const grown of [early, late]) await measureNight(grown, lap);
 } finally {
   worker.kill();
   await sandbox.close();
+}
+
+/** Runs a further night of a warehouse at the place where it grew. */
+async function measureNight(grown, lap) {
+  const night = grown + 1 + lap;
+  renameSync(placeOf(grown), data);
+  for (const [name, args] of commandsAt(night)) {
+    const before = requests();
+    const { cpu, peakMb } = await must(process.execPath, ['--import', clock, cli, ...args], {
+      cwd: folder,
+      env: { ...env, TONLAKE_BENCH_DAYS: String(night) },
+    });
+    if (lap > 0) measured.push({ name, grown, cpu, peakMb, requests: requests() - before });
+  }
+  renameSync(data, placeOf(grown));
 }
 
 const figures = [
@@ -88,8 +100,8 @@ const figures = [
 const rows = Object.keys(commandsOf('')).map((name) => {
   const row = { '': `\`${name}\`` };
   for (const [title, what, digits] of figures) {
-    const [before, after] = [early, late].map((last) =>
-      median(measured.filter((each) => each.name === name && isOf(each.night, last)).map((each) => each[what])),
+    const [before, after] = [early, late].map((grown) =>
+      median(measured.filter((each) => each.name === name && each.grown === grown).map((each) => each[what])),
     );
     row[`${title}, night ${early}`] = round(before, digits);
     row[`${title}, night ${late}`] = round(after, digits);
@@ -99,15 +111,17 @@ const rows = Object.keys(commandsOf('')).map((name) => {
 });
 publish(
   'nights',
-  `A ${values.place}; nights of ${count(blocks)} blocks, all commands each night; medians of three nights.\n\n${table(rows)}`,
+  `A ${values.place}; nights of ${count(blocks)} blocks, all commands each night; medians of ${LAPS} nights of each warehouse, by turns.\n\n${table(rows)}`,
   { section: `nights-${values.place}` },
 );
 
-/** Where the warehouse is, what commands need to get there, and how many requests its object store has had. */
+/** The warehouse and the folder with its files, what commands need to get there, and how many requests its object store has had. */
 async function openPlace() {
-  if (values.place === 'folder') return { warehouse: join(folder, 'w'), env: {}, requests: () => 0 };
+  const local = join(folder, 'w');
+  if (values.place === 'folder') return { warehouse: local, data: local, env: {}, requests: () => 0 };
   const port = await startObjectStore('versitygw', join(folder, 's3'), 48_741);
   let seen = 0;
   const relay = await startRelay(port, { see: () => void seen++ });
-  return { warehouse: 's3://lake/w', env: accessTo(relay), requests: () => seen };
+  const data = join(folder, 's3', 'lake', 'w');
+  return { warehouse: 's3://lake/w', data, env: accessTo(relay), requests: () => seen };
 }
