@@ -9,11 +9,11 @@ import {
   dataFileOf,
   describeManifest,
   ENTRIES_PER_MANIFEST,
+  ENTRY_STATUS,
   encodeManifest,
   type ManifestEntry,
   type ManifestFile,
   type ManifestSnapshot,
-  status,
 } from './format/manifest.ts';
 import type { IcebergSchema } from './table-metadata.ts';
 
@@ -135,11 +135,11 @@ async function entriesOf(
     if (before === undefined) fresh.push(file);
     entries.push({
       ...(before ?? { snapshot_id: next.id, sequence_number: null, file_sequence_number: null }),
-      status: before === undefined ? status.added : status.existing,
+      status: before === undefined ? ENTRY_STATUS.added : ENTRY_STATUS.existing,
       data_file: dataFileOf(uri, file, partition, fileStatistics(table, partition, next.schema.fields, file)),
     });
   }
-  for (const gone of known.values()) entries.push({ ...gone, status: status.deleted, snapshot_id: next.id });
+  for (const gone of known.values()) entries.push({ ...gone, status: ENTRY_STATUS.deleted, snapshot_id: next.id });
   return entries;
 }
 
@@ -150,7 +150,7 @@ async function readManifest(objects: SmallObjects, manifest: ManifestFile): Prom
   // Written by `encodeManifest`: the schema in the file says so.
   const entries = decodeAvro(Buffer.from(bytes)) as readonly ManifestEntry[];
   return entries
-    .filter((entry) => entry.status !== status.deleted)
+    .filter((entry) => entry.status !== ENTRY_STATUS.deleted)
     .map((entry) => ({
       ...entry,
       snapshot_id: entry.snapshot_id ?? manifest.added_snapshot_id,

@@ -28,7 +28,7 @@ export interface ManifestFile {
 }
 
 /** Status of a data file in a snapshot. */
-export const status = { existing: 0, added: 1, deleted: 2 } as const;
+export const ENTRY_STATUS = { existing: 0, added: 1, deleted: 2 } as const;
 
 /** A data file in a manifest. */
 export interface ManifestDataFile extends FileStatistics {
@@ -127,12 +127,12 @@ export function describeManifest(
     sequence_number: sequence,
     min_sequence_number: Math.min(sequence, ...entries.map(({ sequence_number }) => sequence_number ?? sequence)),
     added_snapshot_id: id,
-    added_files_count: of(status.added).length,
-    existing_files_count: of(status.existing).length,
-    deleted_files_count: of(status.deleted).length,
-    added_rows_count: rows(status.added),
-    existing_rows_count: rows(status.existing),
-    deleted_rows_count: rows(status.deleted),
+    added_files_count: of(ENTRY_STATUS.added).length,
+    existing_files_count: of(ENTRY_STATUS.existing).length,
+    deleted_files_count: of(ENTRY_STATUS.deleted).length,
+    added_rows_count: rows(ENTRY_STATUS.added),
+    existing_rows_count: rows(ENTRY_STATUS.existing),
+    deleted_rows_count: rows(ENTRY_STATUS.deleted),
     partitions:
       partition === undefined
         ? []

@@ -30,6 +30,7 @@ const REQUEST_MS = 60_000;
 const ATTEMPTS = 6;
 /** Smaller differences of clocks come from latency, and from a header without milliseconds. */
 const MIN_SKEW_MS = 10_000;
+const RETRY_HINT = 'run the same command again; tables show what was published before';
 /** The token has expired. */
 const EXPIRED: readonly number[] = [401, 419];
 
@@ -189,7 +190,7 @@ export class CatalogRequests {
       throw this.#failure(`no answer (${this.#quote((cause as Error | undefined)?.message ?? String(error))})`, {
         code: 'catalog-failed',
         retryable: true,
-        hint: 'run the same command again; tables show what was published before',
+        hint: RETRY_HINT,
       });
     }
   }
@@ -216,7 +217,7 @@ export class CatalogRequests {
       return this.#failure(`${status}${detail}`, {
         code: 'catalog-failed',
         retryable: true,
-        hint: 'run the same command again; tables show what was published before',
+        hint: RETRY_HINT,
       });
     const hint = 'check --catalog, --namespace and --catalog-warehouse';
     return this.#failure(`${status}${detail}`, { code: 'catalog-refused', hint });

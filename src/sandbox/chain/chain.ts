@@ -41,8 +41,6 @@ const KINDS = ['transaction', 'message', 'normalized'] as const;
 const CACHED_SLOTS = 256;
 /** Families of templates; see `Tag`. */
 const FAMILIES = [0, 1, 2] as const;
-/** The block of ties is at most this many slots after the requested one. */
-const TIE_REACH = 10;
 
 interface Grouped {
   readonly template: Template;
@@ -133,7 +131,6 @@ export class Chain {
     const giant = (slot - slotOf(GIANT_SEQNO)) / GIANT_PERIOD;
     const crowd = giant >= 0 && Number.isInteger(giant) ? this.#group(1) : undefined;
     if (crowd !== undefined) found.push({ group: crowd, epoch: giant, at: 0 });
-    if (this.#tieSeqno === undefined || Math.abs(slot - slotOf(this.#tieSeqno)) > TIE_REACH) return found;
     const ties = this.#group(2);
     const at = slot - (ties?.template.phase ?? 0);
     if (ties !== undefined && (at === 0 || at === 1)) found.push({ group: ties, epoch: 0, at });

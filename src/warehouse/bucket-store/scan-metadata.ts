@@ -9,11 +9,11 @@ import {
   dataFileOf,
   describeManifest,
   ENTRIES_PER_MANIFEST,
+  ENTRY_STATUS,
   encodeManifest,
   type ManifestFile,
   type ManifestSnapshot,
   partitionFields,
-  status,
 } from '../../iceberg/format/manifest.ts';
 import { manifestFileSchema, PARTITION_FIELD } from '../../iceberg/format/manifest-schemas.ts';
 import { DATE_COLUMN, dateIn } from '../file-layout.ts';
@@ -97,7 +97,7 @@ export class ScanMetadata {
       const dated = { ...file, date: dateIn(file.path) };
       const statistics = fileStatistics(table, partition, fields, dated);
       return {
-        ...{ status: status.added, snapshot_id: 1, sequence_number: null, file_sequence_number: null },
+        ...{ status: ENTRY_STATUS.added, snapshot_id: 1, sequence_number: null, file_sequence_number: null },
         data_file: dataFileOf(place, dated, partition, statistics),
       };
     });
