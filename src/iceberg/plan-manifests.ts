@@ -4,10 +4,8 @@ import { runLimited } from '../core/run-limited.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
 import { decodeAvro } from './format/avro-container.ts';
-import { fileStatistics } from './format/file-statistics.ts';
 import {
   dataFileOf,
-  describeManifest,
   ENTRIES_PER_MANIFEST,
   ENTRY_STATUS,
   encodeManifest,
@@ -59,17 +57,16 @@ export async function writeManifests(options: WriteOptions): Promise<ManifestCha
   if (fresh.length > 0) await pin(fresh);
   const changes = { written: 0, added: { files: 0, rows: 0 }, removed: { files: 0, rows: 0 } };
   const write = async ({ name, entries }: ChangedManifest): Promise<ManifestFile> => {
-    const bytes = encodeManifest(table.partition, next, entries);
     // The id makes the name unique, so that publishers never overwrite each other.
     const key = `metadata/${name}${next.id}.avro`;
+    const { bytes, manifest } = encodeManifest(uriIn(objects, key), table.partition, next, entries);
     await objects.put(key, bytes);
-    const written = describeManifest(uriIn(objects, key), bytes.length, table.partition, next, entries);
     changes.written += 1;
-    changes.added.files += written.added_files_count;
-    changes.added.rows += written.added_rows_count;
-    changes.removed.files += written.deleted_files_count;
-    changes.removed.rows += written.deleted_rows_count;
-    return written;
+    changes.added.files += manifest.added_files_count;
+    changes.added.rows += manifest.added_rows_count;
+    changes.removed.files += manifest.deleted_files_count;
+    changes.removed.rows += manifest.deleted_rows_count;
+    return manifest;
   };
   const manifests = await runLimited(
     WRITES,
@@ -136,7 +133,7 @@ async function entriesOf(
     entries.push({
       ...(before ?? { snapshot_id: next.id, sequence_number: null, file_sequence_number: null }),
       status: before === undefined ? ENTRY_STATUS.added : ENTRY_STATUS.existing,
-      data_file: dataFileOf(uri, file, partition, fileStatistics(table, partition, next.schema.fields, file)),
+      data_file: dataFileOf(uri, file, table, partition, next.schema),
     });
   }
   for (const gone of known.values()) entries.push({ ...gone, status: ENTRY_STATUS.deleted, snapshot_id: next.id });

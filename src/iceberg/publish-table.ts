@@ -5,9 +5,8 @@ import { suggest } from '../core/suggest.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
 import { evolveSchema, findUnreadable } from './evolve-schema.ts';
-import { decodeAvro, encodeAvro } from './format/avro-container.ts';
-import { type ManifestFile, partitionFields } from './format/manifest.ts';
-import { manifestFileSchema } from './format/manifest-schemas.ts';
+import { decodeAvro } from './format/avro-container.ts';
+import { encodeManifestList, type ManifestFile, partitionFields } from './format/manifest.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
 import { nameIn, snapshotOfManifest, uriIn, writeManifests } from './plan-manifests.ts';
 import type { TableVersions } from './publish-target.ts';
@@ -184,13 +183,7 @@ async function publishVersion(
     return version === undefined ? undefined : { outcome: 'unchanged', ...result, version };
   }
   const list = `metadata/snap-${next.id}-${entry}.avro`;
-  const header = {
-    'snapshot-id': String(next.id),
-    'parent-snapshot-id': String(previous?.['snapshot-id'] ?? 'null'),
-    'sequence-number': String(next.sequence),
-    'format-version': '2',
-  };
-  await objects.put(list, encodeAvro(manifestFileSchema, header, changes.manifests));
+  await objects.put(list, encodeManifestList(next, previous?.['snapshot-id'], changes.manifests));
   const snapshot = nextSnapshot({ ...shared, next, changes, parent: previous, list: uriIn(objects, list) });
   if (options.now() - startedAt > ATTEMPT_MS) return undefined;
   const version = await versions.commit(current, nextMetadata({ ...shared, lastSequence: next.sequence, snapshot }));

@@ -1,7 +1,14 @@
+import type { TableDef } from '../../declare/table.ts';
 import { encodeAvro } from './avro-container.ts';
 import { encodeBound } from './column-types.ts';
-import { dayNumber, type FileStatistics, type MeasuredFile, type SchemaField } from './file-statistics.ts';
-import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
+import {
+  dayNumber,
+  type FileStatistics,
+  fileStatistics,
+  type MeasuredFile,
+  type SchemaField,
+} from './file-statistics.ts';
+import { manifestEntrySchema, manifestFileSchema, PARTITION_FIELD } from './manifest-schemas.ts';
 
 /**
  * Number of ledger entries per manifest. A commit changes the last manifest, and those whose files it supersedes, so its cost does not depend on
@@ -64,12 +71,13 @@ export interface ManifestSnapshot {
   readonly specId: number;
 }
 
-/** A data file for a manifest. @param uri its address for readers */
+/** A data file of a table for a manifest. @param uri its address for readers */
 export function dataFileOf(
   uri: string,
   file: MeasuredFile & { readonly bytes: number },
+  table: TableDef,
   partition: string | undefined,
-  statistics: FileStatistics,
+  { fields }: ManifestSchema,
 ): ManifestDataFile {
   return {
     content: 0,
@@ -79,16 +87,23 @@ export function dataFileOf(
     record_count: file.rows,
     file_size_in_bytes: file.bytes,
     sort_order_id: 0,
-    ...statistics,
+    ...fileStatistics(table, partition, fields, file),
   };
 }
 
-/** @param partition name of the date column by which files are partitioned */
+/**
+ * The bytes of a manifest, and its line in the manifest list.
+ *
+ * @param path its address for readers
+ * @param partition name of the date column by which files are partitioned
+ */
 export function encodeManifest(
+  path: string,
   partition: string | undefined,
-  { schema, specId }: ManifestSnapshot,
+  snapshot: ManifestSnapshot,
   entries: readonly ManifestEntry[],
-): Buffer {
+): { readonly bytes: Buffer; readonly manifest: ManifestFile } {
+  const { schema, specId } = snapshot;
   const header = {
     schema: JSON.stringify(schema),
     'schema-id': String(schema['schema-id']),
@@ -97,7 +112,8 @@ export function encodeManifest(
     'partition-spec': JSON.stringify(partitionFields(schema, partition)),
     'partition-spec-id': String(specId),
   };
-  return encodeAvro(manifestEntrySchema(partition), header, entries);
+  const bytes = encodeAvro(manifestEntrySchema(partition), header, entries);
+  return { bytes, manifest: describeManifest(path, bytes.length, partition, snapshot, entries) };
 }
 
 /** The fields of the partition spec: the identity of the day, whose values come from the folders of files. */
@@ -107,8 +123,7 @@ export function partitionFields({ fields }: ManifestSchema, partition: string | 
     .map(({ id, name }) => ({ 'source-id': id, 'field-id': PARTITION_FIELD, name, transform: 'identity' as const }));
 }
 
-/** A manifest for the manifest list. */
-export function describeManifest(
+function describeManifest(
   path: string,
   length: number,
   partition: string | undefined,
@@ -145,4 +160,19 @@ export function describeManifest(
             },
           ],
   };
+}
+
+/** @param parent id of the previous snapshot, if there is one */
+export function encodeManifestList(
+  { id, sequence }: ManifestSnapshot,
+  parent: number | undefined,
+  manifests: readonly ManifestFile[],
+): Buffer {
+  const header = {
+    'snapshot-id': String(id),
+    'parent-snapshot-id': String(parent ?? 'null'),
+    'sequence-number': String(sequence),
+    'format-version': '2',
+  };
+  return encodeAvro(manifestFileSchema, header, manifests);
 }

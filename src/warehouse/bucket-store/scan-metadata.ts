@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { groupBy } from '../../core/group-by.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { encodeAvro } from '../../iceberg/format/avro-container.ts';
 import { icebergType } from '../../iceberg/format/column-types.ts';
-import { fileStatistics, type SchemaField } from '../../iceberg/format/file-statistics.ts';
+import type { SchemaField } from '../../iceberg/format/file-statistics.ts';
 import {
   dataFileOf,
-  describeManifest,
   ENTRIES_PER_MANIFEST,
   ENTRY_STATUS,
   encodeManifest,
+  encodeManifestList,
   type ManifestFile,
   type ManifestSnapshot,
   partitionFields,
 } from '../../iceberg/format/manifest.ts';
-import { manifestFileSchema, PARTITION_FIELD } from '../../iceberg/format/manifest-schemas.ts';
+import { PARTITION_FIELD } from '../../iceberg/format/manifest-schemas.ts';
 import { DATE_COLUMN, dateIn } from '../file-layout.ts';
 import type { EntryFile, EntryGroup } from '../parquet-store/entry-files.ts';
 
@@ -71,15 +71,14 @@ export class ScanMetadata {
     const partition = isDated ? DATE_COLUMN : undefined;
     const snapshot: ManifestSnapshot = { id: 1, sequence: 1, schema: { 'schema-id': 0, fields }, specId: 0 };
     const manifests = new Map<string, ManifestFile>();
-    for (const part of partsOf(files)) {
+    const parts = groupBy(files, ({ entry }) => Math.floor(entry / ENTRIES_PER_MANIFEST));
+    for (const part of parts.values()) {
       const name = nameOf(table, part);
       manifests.set(name, before?.manifests.get(name) ?? this.#writeManifest(name, table, partition, snapshot, part));
     }
     this.#count += 1;
     const list = `list-${this.#count}.avro`;
-    const records = [...manifests.values()].map((one) => ({ ...one }));
-    const header = { 'snapshot-id': '1', 'parent-snapshot-id': 'null', 'sequence-number': '1', 'format-version': '2' };
-    this.#put(list, encodeAvro(manifestFileSchema, header, records));
+    this.#put(list, encodeManifestList(snapshot, undefined, [...manifests.values()]));
     const metadata = `table-${this.#count}.metadata.json`;
     this.#put(metadata, JSON.stringify(tableMetadata(this.#folder, fields, partition, join(this.#folder, list))));
     return { metadata, list, manifests };
@@ -92,35 +91,21 @@ export class ScanMetadata {
     snapshot: ManifestSnapshot,
     files: readonly EntryFile[],
   ): ManifestFile {
-    const { fields } = snapshot.schema;
-    const entries = files.map(({ file, place }) => {
-      const dated = { ...file, date: dateIn(file.path) };
-      const statistics = fileStatistics(table, partition, fields, dated);
-      return {
-        ...{ status: ENTRY_STATUS.added, snapshot_id: 1, sequence_number: null, file_sequence_number: null },
-        data_file: dataFileOf(place, dated, partition, statistics),
-      };
-    });
-    const bytes = encodeManifest(partition, snapshot, entries);
+    const entries = files.map(({ file, place }) => ({
+      status: ENTRY_STATUS.added,
+      snapshot_id: 1,
+      sequence_number: null,
+      file_sequence_number: null,
+      data_file: dataFileOf(place, { ...file, date: dateIn(file.path) }, table, partition, snapshot.schema),
+    }));
+    const { bytes, manifest } = encodeManifest(join(this.#folder, name), partition, snapshot, entries);
     this.#put(name, bytes);
-    return describeManifest(join(this.#folder, name), bytes.length, partition, snapshot, entries);
+    return manifest;
   }
 
   #put(name: string, content: Uint8Array | string): void {
     writeFileSync(join(this.#folder, name), content, { mode: 0o600 });
   }
-}
-
-/** Groups files by entry number, so that a commit changes few manifests. */
-function partsOf(files: readonly EntryFile[]): Iterable<readonly EntryFile[]> {
-  const parts = new Map<number, EntryFile[]>();
-  for (const file of files) {
-    const part = Math.floor(file.entry / ENTRIES_PER_MANIFEST);
-    const own = parts.get(part);
-    if (own === undefined) parts.set(part, [file]);
-    else own.push(file);
-  }
-  return parts.values();
 }
 
 /** Equal for the same files at the same places. */
