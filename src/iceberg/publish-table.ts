@@ -212,12 +212,14 @@ async function sweep(versions: TableVersions): Promise<void> {
   const { objects } = versions;
   const { version = 0, metadata } = (await versions.current()) ?? {};
   const oldest = metadata?.snapshots[0];
-  const list = oldest && (await objects.get(nameIn(objects, oldest['manifest-list'])));
+  if (oldest === undefined) return;
+  const manifests = await readManifestList(objects, oldest['manifest-list']).catch((error: unknown) => {
+    if (error instanceof DamagedTable) return undefined;
+    throw error;
+  });
   // Without the list, the manifests in use are unknown.
-  if (list === undefined) return;
-  const used = new Set(
-    (decodeAvro(Buffer.from(list)) as readonly ManifestFile[]).map((one) => nameIn(objects, one.manifest_path)),
-  );
+  if (manifests === undefined) return;
+  const used = new Set(manifests.map((one) => nameIn(objects, one.manifest_path)));
   const ids = new Set(metadata?.snapshots.map((one) => one['snapshot-id']));
   const found = await objects.list('metadata/');
   // The clock of an object store may differ from ours. Its newest object is at most as old as this version.

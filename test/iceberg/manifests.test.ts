@@ -105,6 +105,20 @@ test('what expired, and what failed attempts left, is removed every ten versions
   expect(folder.held.has(failed)).toBe(false);
 });
 
+test.each([
+  ['damaged', Buffer.from('damaged')],
+  ['missing', undefined],
+])('a %s list of an older snapshot stops no publication, and nothing is removed', async (_, content) => {
+  const folder = memoryObjects();
+  for (let entry = 1; entry <= 9; entry++) await publishFiles(folder, range(entry));
+  const list = [...folder.held.keys()].find((name) => /snap-\d+-1\.avro$/.test(name)) ?? '';
+  if (content === undefined) folder.held.delete(list);
+  else folder.held.set(list, content);
+  const count = folder.held.size;
+  expect(await publishFiles(folder, range(10))).toMatchObject({ outcome: 'published', version: 10, added: 1 });
+  expect(folder.held.size).toBe(count + 3);
+});
+
 test('an attempt that took too long begins anew, because its manifests may have been swept', async () => {
   const folder = memoryObjects();
   let now = 1_800_000_000_000;
