@@ -1,4 +1,4 @@
-import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 import { accountsAs } from './tables/account_keys.ts';
 
 export default pipeline({
@@ -18,7 +18,7 @@ export default pipeline({
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       columns: {
-        address: fromAsk('raw-address', 'address', 'account'),
+        address: fromRequest('raw-address', 'address', 'account'),
         balance: field('/balance', 'balance'),
         code: field('/code', 'code of the contract'),
         data: field('/data', 'data of the contract'),

@@ -1,4 +1,4 @@
-import { actionTypes, block, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { actionTypes, block, fromRequest, pipeline, table } from 'tonlake/pipeline';
 import { actionColumns } from './tables/action_columns.ts';
 
 export default pipeline({
@@ -27,7 +27,7 @@ export default pipeline({
       time: 'trace_end_utime',
       columns: {
         ...actionColumns,
-        _supported_action_types: fromAsk('text', 'supported_action_types', 'action types that were requested'),
+        _supported_action_types: fromRequest('text', 'supported_action_types', 'action types that were requested'),
       },
       views: actionTypes.map((type) => ({
         name: `actions_${type}`,

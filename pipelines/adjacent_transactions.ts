@@ -1,4 +1,4 @@
-import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
@@ -25,7 +25,7 @@ export default pipeline({
       sort: ['of_hash', 'lt', 'account'],
       time: 'now',
       columns: {
-        of_hash: fromAsk('base64-hash', 'hash', 'transaction whose parent and children were requested'),
+        of_hash: fromRequest('base64-hash', 'hash', 'transaction whose parent and children were requested'),
         ...transactionColumns,
         in_msg: field('/in_msg', 'inbound message'),
         out_msgs: field('/out_msgs', 'outbound messages').nullable(),

@@ -1,4 +1,4 @@
-import { fromAsk, json, lookup, pipeline, reading, table, textComment } from 'tonlake/pipeline';
+import { fromRequest, json, lookup, pipeline, reading, table, textComment } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'decoded_messages',
@@ -19,7 +19,7 @@ export default pipeline({
       rows: { kind: 'records', path: '/rows', shape: 'bodies' },
       key: ['body_hash', '_read_at'],
       columns: {
-        body_hash: fromAsk('base64-hash', 'body_hash', 'hash of the body'),
+        body_hash: fromRequest('base64-hash', 'body_hash', 'hash of the body'),
         decoded: json('/value', 'body decoded by the server').decoration().nullable(),
         comment: textComment('/value', 'text comment in the body').decoration().nullable(),
         ...reading(),

@@ -1,4 +1,4 @@
-import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'fee_estimates',
@@ -21,8 +21,8 @@ export default pipeline({
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['msg_hash', '_read_at'],
       columns: {
-        msg_hash: fromAsk('base64-hash', 'msg_hash', 'message'),
-        address: fromAsk('raw-address', 'address', 'account that receives it'),
+        msg_hash: fromRequest('base64-hash', 'msg_hash', 'message'),
+        address: fromRequest('raw-address', 'address', 'account that receives it'),
         in_fwd_fee: field('/source_fees/in_fwd_fee', 'import fee of the message').unit('nanoton'),
         storage_fee: field('/source_fees/storage_fee', 'storage fees due').unit('nanoton'),
         gas_fee: field('/source_fees/gas_fee', 'gas fee').unit('nanoton'),

@@ -1,4 +1,4 @@
-import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'get_method_results',
@@ -20,9 +20,9 @@ export default pipeline({
       key: ['address', 'method', 'arguments', '_read_at'],
       sort: ['address', 'method'],
       columns: {
-        address: fromAsk('raw-address', 'address', 'contract'),
-        method: fromAsk('text', 'method', 'name of the get-method'),
-        arguments: fromAsk('json', 'stack', 'arguments, as a TVM stack'),
+        address: fromRequest('raw-address', 'address', 'contract'),
+        method: fromRequest('text', 'method', 'name of the get-method'),
+        arguments: fromRequest('json', 'stack', 'arguments, as a TVM stack'),
         gas_used: field('/gas_used', 'gas used').unit('gas'),
         exit_code: field('/exit_code', 'exit code; 0 and 1 mean success').unit('code'),
         stack: field('/stack', 'returned TVM stack'),

@@ -1,4 +1,4 @@
-import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'wallet_info',
@@ -19,7 +19,7 @@ export default pipeline({
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       columns: {
-        address: fromAsk('raw-address', 'address', 'wallet'),
+        address: fromRequest('raw-address', 'address', 'wallet'),
         balance: field('/balance', 'balance'),
         wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
         seqno: field('/seqno', 'seqno of the next message'),

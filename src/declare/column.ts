@@ -185,15 +185,15 @@ export function wideInteger(
 }
 
 /** A property of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */
-export function fromAsk(kind: KindName, name: string, doc: string): ColumnDraft {
+export function fromRequest(kind: KindName, name: string, doc: string): ColumnDraft {
   return new ColumnDraft({ kind, origin: { kind: 'ask', name }, doc });
 }
 
 /** Columns of a table whose rows change: when they were read, and the latest block at that time. */
 export function reading() {
   return {
-    _read_at: fromAsk('timestamp', 'read_at', 'UTC time when the reading began'),
-    _as_of_seqno: fromAsk('int32', 'as_of', 'latest masterchain block when the reading began'),
+    _read_at: fromRequest('timestamp', 'read_at', 'UTC time when the reading began'),
+    _as_of_seqno: fromRequest('int32', 'as_of', 'latest masterchain block when the reading began'),
   };
 }
 

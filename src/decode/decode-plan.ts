@@ -67,7 +67,7 @@ export class Node {
   readonly pointer: string;
   readonly rows: TableRows | undefined;
   /** The JSON text of the object is stored, including fields without a column. */
-  isKept = false;
+  isStored = false;
   /** Address in the kernel's memory; 0 until it is built. */
   address = 0;
 
@@ -135,7 +135,7 @@ export function compilePlan(pipeline: PipelineDef): Plan {
       addSkipped(rootNode, table);
     }
   }
-  markKept(rootNode);
+  markStored(rootNode);
   const recordsKey = base.rows.path.slice(1);
   const envelope = new Node('', undefined);
   for (const name of pipeline.ignore) envelope.key(name);
@@ -173,7 +173,7 @@ export function buildPlan(kernel: Kernel, plan: Plan): void {
       node.rows?.address ?? 0,
       kernel.give(pointer),
       pointer.length,
-      Number(node.isKept),
+      Number(node.isStored),
     );
     nodes.set(node, address);
     node.address = address;
@@ -235,15 +235,15 @@ function addSkipped(root: Node, { skipped = [] }: TableDef): void {
  * Marks objects inside values whose JSON text is stored. If a field inside has another JSON type than its column (details of actions
  * share names, but not types), the column is null: nothing is lost.
  */
-function markKept(node: Node, isInside = false): void {
-  node.isKept = isInside;
+function markStored(node: Node, isInside = false): void {
+  node.isStored = isInside;
   for (const key of node.byName.values()) {
     if (isInside && key.op < Op.lenient && key.op !== Op.skip) {
       key.inner = key.op;
       key.op = Op.lenient;
     }
     if (key.op === Op.object && key.node !== undefined)
-      markKept(key.node, isInside || key.raw !== undefined || key.isKnownWhole);
+      markStored(key.node, isInside || key.raw !== undefined || key.isKnownWhole);
   }
 }
 

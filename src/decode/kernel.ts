@@ -6,7 +6,7 @@ export interface KernelExports extends AnyModule {
   newTable(parent: number): number;
   addColumn(table: number, width: number): number;
   setTable(table: number, required: number, hasPlace: number): number;
-  newNode(table: number, pointer: number, length: number, isKept: number): number;
+  newNode(table: number, pointer: number, length: number, isStored: number): number;
   newKey(node: number, number: number, text: number, length: number): number;
   setKey(key: number, op: number, inner: number, required: number, node: number, table: number): void;
   setColumns(key: number, bytes: number, numbers: number, flags: number, raw: number): void;

@@ -1,4 +1,4 @@
-import { fromAsk, int32, text } from '../declare/column.ts';
+import { fromRequest, int32, text } from '../declare/column.ts';
 import { pipeline } from '../declare/pipeline.ts';
 import { table } from '../declare/table.ts';
 import { lookup } from '../declare/walk.ts';
@@ -32,7 +32,7 @@ export const lookupsTable = table('lookups', {
     error: text('/error', 'why the source rejected the key; null if it answered, with or without rows').nullable(),
     left_out: text('/leftOut', 'columns left out of the reading, as JSON by table; null if none').nullable(),
     _as_of_seqno: int32('/asOf', 'latest masterchain block when the reading began'),
-    _read_at: fromAsk('timestamp', 'read_at', 'UTC time when the reading began'),
+    _read_at: fromRequest('timestamp', 'read_at', 'UTC time when the reading began'),
   },
 });
 

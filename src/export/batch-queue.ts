@@ -56,7 +56,7 @@ export class BatchQueue {
       ledger: () => [],
       query: this.query,
       rows: (role) => ROLES[role].relation,
-      isKept: false,
+      isQueryable: false,
       headers: async (span) => this.headers(span),
       transactions: async () => [],
     };

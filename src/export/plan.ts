@@ -124,7 +124,7 @@ function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): S
     commit: unused,
     rewrite: unused,
     query,
-    isKept: false,
+    isQueryable: false,
     ledger: () => ledger,
     rows: (role) => ROLES[role].relation,
     headers: (span) => readHeaders(query, span),

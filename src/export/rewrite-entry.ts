@@ -80,7 +80,7 @@ export async function rewriteEntry(
 }
 
 /** Reports that an entry stays, because the source does not have all of it. */
-export function reportKept({ pipeline: { name }, report }: WalkContext, entry: LedgerEntry, got: string): void {
+export function reportIncomplete({ pipeline: { name }, report }: WalkContext, entry: LedgerEntry, got: string): void {
   const { from, to } = entry.span;
   const purpose = entry.without === undefined ? '' : ` to add ${formatLeftOut(entry.without)}`;
   const message = `walk ${name} ${from}:${to}: expected all of it again${purpose}, got ${got}; the old rows stay`;

@@ -31,7 +31,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
       return subtractSpans([span], doneSpans(theirs, pipeline)).length === 0;
     },
     requireKnown: () => store.requireKnown(),
-    isKept: true,
+    isQueryable: true,
     rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),

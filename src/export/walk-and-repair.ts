@@ -4,7 +4,7 @@ import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
-import { collectParts, reportKept, rewriteEntry } from './rewrite-entry.ts';
+import { collectParts, reportIncomplete, rewriteEntry } from './rewrite-entry.ts';
 import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
 import { type Due, walkDue } from './walk-engine.ts';
@@ -52,7 +52,7 @@ export async function widenEntry(context: EngineContext, entry: LedgerEntry): Pr
   const due = { missing: spansOf(entry), again: [] };
   const asked = { ...context, asked: due.missing };
   const got = await rewriteEntry(asked, entry, (collecting) => walkAndRepair(collecting, due));
-  if (got !== undefined && !context.stop.aborted) reportKept(context, entry, got);
+  if (got !== undefined && !context.stop.aborted) reportIncomplete(context, entry, got);
 }
 
 /**

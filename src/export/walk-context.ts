@@ -90,7 +90,7 @@ export interface SpanSink {
   /** @throws {StoreError} `newer-tonlake` if a newer version has committed columns since that this one does not know */
   requireKnown?(): void;
   /** True if committed rows can be queried. */
-  readonly isKept: boolean;
+  readonly isQueryable: boolean;
   /** Root hash of a masterchain block whose header is committed. */
   rootHash?(seqno: number): Promise<string | undefined>;
   /** Committed headers, by masterchain seqno. */

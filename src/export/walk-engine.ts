@@ -6,7 +6,7 @@ import { OpenCommit } from './open-commit.ts';
 import type { WalkFailures } from './page-loading.ts';
 import { MisfitRecords, RepeatedFailure } from './repeated-failure.ts';
 import { requestMeter } from './request-meter.ts';
-import { reportKept, rewriteEntry } from './rewrite-entry.ts';
+import { reportIncomplete, rewriteEntry } from './rewrite-entry.ts';
 import type { EngineContext } from './run-context.ts';
 import { SpanOrder, type SpanTurn } from './span-order.ts';
 import { runSpan } from './span-task.ts';
@@ -40,7 +40,7 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
         own = await runWalk(collecting, (running) => [() => walkSpan(running, entry.span)]);
       });
       problems.push(...own);
-      if (got !== undefined && own.length === 0 && !stop.aborted) reportKept(context, entry, got);
+      if (got !== undefined && own.length === 0 && !stop.aborted) reportIncomplete(context, entry, got);
     }
   }
   const widened = { ...context, pipeline: kind.widen?.(context) ?? pipeline };

@@ -113,7 +113,7 @@ export class QueryRuns {
       onWarning: (gap) => void warnings.push(gap),
     });
     try {
-      const stored = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
+      const stored = await this.#bounded(queries, signal, () => queries.materialize(sql, MAX_ROWS));
       const { columns, count, isCut, source } = stored;
       const bytesRead = await readBytes(source);
       const ms = Math.round(performance.now() - startedAt);

@@ -7,7 +7,7 @@ import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { DECLARE } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 
-const WHOLE = `import { field, fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
+const WHOLE = `import { field, fromRequest, lookup, pipeline, reading, table, text } from '${DECLARE}';
 export default pipeline({
   name: 'own',
   doc: 'Something of my own.',
@@ -19,7 +19,7 @@ export default pipeline({
       rows: { kind: 'records', path: '/records' },
       key: ['domain', '_read_at'],
       sort: ['domain'],
-      columns: { domain: text('/domain', 'name'), wallet: fromAsk('raw-address', 'wallet', 'account'), ...reading() },
+      columns: { domain: text('/domain', 'name'), wallet: fromRequest('raw-address', 'wallet', 'account'), ...reading() },
     }),
   ],
 });
@@ -58,8 +58,8 @@ test.each([
   ],
   [
     'an unknown kind of column',
-    "fromAsk('raw-address'",
-    "fromAsk('raw-adress'",
+    "fromRequest('raw-address'",
+    "fromRequest('raw-adress'",
     'expected a kind for own.wallet, got "raw-adress"; hint: did you mean raw-address?',
   ],
   ['two columns of one name', "sort: ['domain'],", "sort: ['domain'], time: 'now',", undefined],

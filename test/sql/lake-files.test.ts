@@ -61,7 +61,7 @@ describe('prices and labels', () => {
       const confinement = { memoryMb: 256, temporaryMb: 256, scratch: freshFolder() };
       const queries = await openQueries('w', { confinement });
       try {
-        const { columns, source } = await queries.keep(
+        const { columns, source } = await queries.materialize(
           "SELECT label, typeof(parse_boc('x'::BLOB, 'mine')) AS mine FROM ton.labels",
           10,
         );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromAsk, int32, lt, text, unixSeconds } from '../../src/declare/column.ts';
+import { fromRequest, int32, lt, text, unixSeconds } from '../../src/declare/column.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { table } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -21,7 +21,7 @@ const readings = table('readings', {
     at: lt('/at', 'logical time').nullable(),
     now: unixSeconds('/now', 'time'),
     mc_block_seqno: int32('/seqno', 'masterchain block'),
-    _read_at: fromAsk('timestamp', 'read_at', 'UTC time'),
+    _read_at: fromRequest('timestamp', 'read_at', 'UTC time'),
   },
 });
 

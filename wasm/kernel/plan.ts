@@ -59,7 +59,7 @@ export class Node {
   predicted: Key;
   table: Table;
   /** The JSON text of the object is stored, including fields without a column. */
-  isKept: bool;
+  isStored: bool;
   /** Number of objects read, to detect duplicate keys. */
   objects: u32;
   /** JSON pointer of the object, inside a JSON string. */
@@ -129,12 +129,12 @@ export function addColumn(table: usize, width: u32): usize {
   return changetype<usize>(column);
 }
 
-export function newNode(table: usize, pointer: usize, pointerLength: usize, isKept: bool): usize {
+export function newNode(table: usize, pointer: usize, pointerLength: usize, isStored: bool): usize {
   const node = changetype<Node>(takeZeros(offsetof<Node>()));
   node.table = changetype<Table>(table);
   node.pointer = copy(pointer, pointerLength);
   node.pointerLength = pointerLength;
-  node.isKept = isKept;
+  node.isStored = isStored;
   return changetype<usize>(node);
 }
 

@@ -260,7 +260,7 @@ function scanKept(key: Key, row: u32, from: usize): usize {
 function scanInside(key: Key, row: u32, start: usize): usize {
   const node = key.node;
   if (changetype<usize>(key.table) == 0) {
-    return node.isKept && load<u8>(start) != 123 ? skipValue(start) : scanObject(node, row, start);
+    return node.isStored && load<u8>(start) != 123 ? skipValue(start) : scanObject(node, row, start);
   }
   if (key.op == Op.one) return scanNested(key, start);
   if (load<u8>(start) != 91) return refused();
@@ -302,6 +302,6 @@ function openNested(table: Table, key: Key): u32 {
 function keepUnknown(node: Node, from: usize): usize {
   Page.dirty = false;
   const to = skipValue(from);
-  if (to == 0 || node.isKept) return to;
+  if (to == 0 || node.isStored) return to;
   return addExtra(node, from, to, Page.dirty) ? to : refuse();
 }

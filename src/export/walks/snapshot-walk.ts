@@ -170,7 +170,7 @@ async function filtersOf(
 async function reportSkew({ sink, source, pipeline, report, ends }: Context, given: Given, to: number): Promise<void> {
   const { newer } = pipeline.walk;
   const from = ends.last;
-  if (newer === undefined || from === to || !sink.isKept) return;
+  if (newer === undefined || from === to || !sink.isQueryable) return;
   const shards = await fetchShardState(source, from, `${pipeline.name} ${from}`);
   const horizon = shards.reduce((lowest, { endLt }) => (endLt < lowest ? endLt : lowest), shards[0]?.endLt ?? 0n);
   const { rows } = await sink.query(

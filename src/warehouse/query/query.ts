@@ -45,7 +45,7 @@ export interface QueryOptions {
 }
 
 /** The stored rows of a query, which later commits do not change. */
-export interface KeptQuery extends ResultTable {
+export interface MaterializedQuery extends ResultTable {
   /** Reads the table `RESULT_TABLE`. */
   readonly source: RelationSource;
 }
@@ -75,7 +75,7 @@ export interface Queries {
    *
    * @throws as `write`; {StoreError} `not-a-query` if the statement does more than query
    */
-  keep(sql: string, limit: number): Promise<KeptQuery>;
+  materialize(sql: string, limit: number): Promise<MaterializedQuery>;
   /** Requests since the last call, or the start of the process; absent for a local warehouse, and without `countsTraffic`. */
   readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
   /** Cancels the running query, which throws. */
@@ -127,13 +127,13 @@ async function open(
           : writeAtomically(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
       ),
     read: (given, use, params) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use), params),
-    keep: async (sql, limit) => {
+    materialize: async (sql, limit) => {
       requireQueries(sql);
-      const kept = await answer(sql, (selection) =>
+      const stored = await answer(sql, (selection) =>
         storeResult(reader.query, selection, { limit, require: (statement) => reader.requireQuery(statement) }),
       );
       await reader.release();
-      return { ...kept, source: { query: reader.query, stream: reader.stream } };
+      return { ...stored, source: { query: reader.query, stream: reader.stream } };
     },
     traffic: reader.traffic,
     interrupt: () => reader.interrupt(),
