@@ -15,17 +15,13 @@ import { openJobs, openOptions } from './job-files.ts';
 import { refuseWithout } from './option-conflicts.ts';
 
 interface ListFlags extends ContextFlags {
-  readonly warehouse?: string;
   /** Maximum number of runs that are shown. */
   readonly limit?: number;
 }
 
 /** `tonlake job list`: checks job files, and shows a job with its runs, or a line for each job of a folder. @throws {UsageError} */
-export async function listJobs(
-  context: Context<ListFlags>,
-  paths: readonly string[],
-  { warehouse, limit = 20 }: ListFlags,
-): Promise<void> {
+export async function listJobs(context: Context<ListFlags>, paths: readonly string[]): Promise<void> {
+  const { warehouse, limit = 20 } = context.flags;
   const now = Date.now();
   const opened = await Promise.all((await openJobs(paths, warehouse)).map(runsOf));
   const [only] = opened;
@@ -63,13 +59,8 @@ async function showJob(context: Context, one: OpenedJob, now: number, limit: num
 }
 
 /** `tonlake job log`. @throws {UsageError} `unknown-run` */
-export async function showLog(
-  { write }: Context,
-  file: string,
-  warehouse: string | undefined,
-  id: string | undefined,
-): Promise<void> {
-  const { job, history, records } = await openRuns(file, warehouse);
+export async function showLog({ flags, write }: Context, file: string, id: string | undefined): Promise<void> {
+  const { job, history, records } = await openRuns(file, flags.warehouse);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
     throw usage(`a run of ${job.name}`, id ?? 'none', {
@@ -84,13 +75,8 @@ export async function showLog(
 }
 
 /** `tonlake job log --since`, for monitoring by cron. @throws {JobError} `not-run` if no run has ended well within some time */
-export async function requireRecent(
-  context: Context,
-  file: string,
-  warehouse: string | undefined,
-  sinceMs: number,
-): Promise<void> {
-  const { job, records } = await openRuns(file, warehouse);
+export async function requireRecent(context: Context, file: string, sinceMs: number): Promise<void> {
+  const { job, records } = await openRuns(file, context.flags.warehouse);
   const endOf = ({ attempts }: JobRecord): number => Date.parse(attempts.at(-1)?.endedAt ?? '');
   const done = records.filter(({ state }) => state === 'done').sort((a, b) => endOf(a) - endOf(b));
   const last = done.at(-1);

@@ -40,7 +40,7 @@ export class LiveOutput {
   readonly events: LiveEvents;
   readonly #context: Context;
   readonly #log: Log | undefined;
-  #along: BackgroundPublisher | undefined;
+  #publisher: BackgroundPublisher | undefined;
   #deliveries: Deliveries | undefined;
   #note: string | undefined;
 
@@ -60,10 +60,10 @@ export class LiveOutput {
     isPatient: boolean,
   ): Promise<LiveOutput> {
     const onFailure = (message: string): void => context.line.print(describeUnpublished(message));
-    const along = live.publish && (await openPublishing(live.publish, options, onFailure));
+    const publisher = live.publish && (await openPublishing(live.publish, options, onFailure));
     const log = live.logPath === undefined ? undefined : await openLog(live.logPath);
     const output = new LiveOutput(context, live.note, log);
-    output.#along = along;
+    output.#publisher = publisher;
     if (live.feeds.length > 0) await output.#openDeliveries(live, isPatient);
     return output;
   }
@@ -85,7 +85,7 @@ export class LiveOutput {
 
   /** Steps after each commit. */
   get steps(): readonly CommitStep[] {
-    return [this.#along, this.#deliveries].filter((step) => step !== undefined);
+    return [this.#publisher, this.#deliveries].filter((step) => step !== undefined);
   }
 
   /** @param isDetail true for an event that only `show` gets: neither JSON nor the log has it */
@@ -110,7 +110,7 @@ export class LiveOutput {
 
   /** Prints what was published last. @returns the error if publishing failed; the rows are committed anyway */
   finish(): unknown {
-    const { report, error } = this.#along?.last ?? {};
+    const { report, error } = this.#publisher?.last ?? {};
     if (report === undefined) return error;
     if (!this.#context.isJson) this.#context.write(describePublished(report));
     if (report.skipped.length > 0) process.exitCode = 1;

@@ -2,13 +2,13 @@ import { requireSoundAddress } from '../core/address.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import { resolveNetwork } from '../http/network.ts';
 import type { Store } from '../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../watch/watch.ts';
-import type { CommonOptions } from './common-options.ts';
-import type { Context } from './context.ts';
+import type { Context, ContextFlags } from './context.ts';
 
 /** Flags of `follow` that apply to pending transactions. */
-export interface PendingFlags extends CommonOptions {
+export interface PendingFlags extends ContextFlags {
   /** Accounts, and hashes of external messages. */
   readonly pending?: readonly string[];
   readonly every?: number;
@@ -16,7 +16,6 @@ export interface PendingFlags extends CommonOptions {
   readonly store?: Store['kind'];
   readonly rps?: number | 'auto';
   readonly budget?: string;
-  readonly json?: boolean;
 }
 
 /** A hash of an external message; anything else is taken for an account. */
@@ -24,10 +23,7 @@ const HASH = /^([0-9a-f]{64}|[\w+/-]{43}=?)$/i;
 
 /** `tonlake follow --pending`: polls pending transactions, and stores what is seen. */
 export async function pendingLive(context: Context<PendingFlags>, pending: readonly string[]): Promise<void> {
-  const [{ watch }, { resolveNetwork }] = await Promise.all([
-    import('../watch/watch.ts'),
-    import('../http/network.ts'),
-  ]);
+  const { watch } = await import('../watch/watch.ts');
   const { flags, line } = context;
   const { note, ...place } = await context.place();
   if (note !== undefined) line.print(note);

@@ -3,6 +3,7 @@ import { formatError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ExportOptions } from '../export/open-export.ts';
+import { resolveNetwork } from '../http/network.ts';
 import type { BackgroundPublisher } from '../iceberg/background-publisher.ts';
 import { publishFlags } from '../iceberg/publish-flags.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
@@ -58,7 +59,7 @@ export async function publishPlaceOf(
 ): Promise<PublishPlace | undefined> {
   const { flags } = context;
   if (flags.publish !== undefined)
-    return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
+    return { location: flags.location, catalog: await catalogOf(flags, async () => resolveNetwork(network).name) };
   const names = ['location', 'catalog', 'namespace', 'catalogWarehouse'] as const;
   refuseWithout(context, '--publish', names, (flag) => `add --publish iceberg, or remove ${flag}`);
   return undefined;

@@ -2,16 +2,15 @@ import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
-import { type CommonOptions, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
 import { refuseOthersWith } from '../option-conflicts.ts';
 
-interface BuildFlags extends CommonOptions {
+interface BuildFlags extends ContextFlags {
   readonly list?: boolean;
   readonly marts?: string;
   readonly full?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
-import { type CommonOptions, parsePositive, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { parsePositive, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 
-interface CompactFlags extends CommonOptions {
+interface CompactFlags extends ContextFlags {
   readonly range?: string;
   readonly targetMb: number;
-  readonly json?: boolean;
 }
 
 const HELP = `

@@ -6,7 +6,7 @@ import { isObjectUrl } from '../../objects/s3-location.ts';
 import type { AddedWarehouse, AddReport } from '../../verify/add-warehouses.ts';
 import type { CopiedFile, CopyReport } from '../../warehouse/index.ts';
 import { endpointOption } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 
 const HELP = `
 Each file is compared with its checksum in the ledger on its way. A copy that was interrupted goes on where it was, and cannot be opened
@@ -22,9 +22,8 @@ Examples:
   tonlake copy s3://lake/mainnet data/copy --s3-endpoint http://127.0.0.1:9000
   tonlake copy --add data/slice-1 data/slice-2 data/mainnet`;
 
-interface CopyFlags {
+interface CopyFlags extends ContextFlags {
   readonly add?: boolean;
-  readonly json?: boolean;
 }
 
 /** `tonlake copy`: a warehouse between folder and bucket. */

@@ -2,19 +2,18 @@ import type { Command } from 'commander';
 import { counted } from '../../core/format.ts';
 import { exportOptions } from '../../jobs/step-options.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
-import { type CommonOptions, collectParam, optionOf, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { collectParam, optionOf, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { refuseWithout } from '../option-conflicts.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
-interface ExportFlags extends CommonOptions {
+interface ExportFlags extends ContextFlags {
   readonly to: string;
   readonly as?: string;
   readonly days?: string;
   readonly param?: Readonly<Record<string, string>>;
   readonly strict?: boolean;
   readonly keepFormulas?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `

@@ -27,7 +27,6 @@ interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFl
   readonly concurrency?: number;
   readonly jobs?: readonly string[];
   readonly maxLag?: number;
-  readonly json?: boolean;
   readonly log?: string;
 }
 
@@ -133,16 +132,12 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
   if (flags.metrics === undefined) refuseWithout(context, '--metrics', ['metricsPublic', 'maxLag']);
   if (paths === undefined) refuseWithout(context, '--jobs', ['drain']);
   collectInSteps();
-  const [{ followLive }, { openJobs }, { resolveNetwork }] = await Promise.all([
-    import('../resident-live.ts'),
-    import('../job-files.ts'),
-    import('../../http/network.ts'),
-  ]);
+  const [{ followLive }, { openJobs }] = await Promise.all([import('../resident-live.ts'), import('../job-files.ts')]);
   const jobs = paths === undefined ? [] : await openJobs(paths);
   const { note, ...place } = await context.place();
   const options = { ...(await followOptions(context, words)), ...place };
   const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
-  const publish = await publishPlaceOf(context, resolveNetwork(options.network).name);
+  const publish = await publishPlaceOf(context, options.network);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
   const feeds = await feedsOf(flags, { ...options, pipelines: exported });
   await followLive(

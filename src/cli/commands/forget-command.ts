@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import { formatCount } from '../../core/format.ts';
 import { formatSpans } from '../../core/span.ts';
 import type { ForgetReport } from '../../verify/forget.ts';
-import { type CommonOptions, warehouseOf, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { warehouseOf, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { splitNames } from '../pipeline-names.ts';
 
-interface ForgetFlags extends CommonOptions {
+interface ForgetFlags extends ContextFlags {
   readonly range: string;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `

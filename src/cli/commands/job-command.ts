@@ -64,7 +64,7 @@ export function addJob(program: Command): void {
     .action(
       inContext(async (context: Context<JobFlags>, path: string | undefined) => {
         const { listJobs } = await import('../job-show.ts');
-        await listJobs(context, path === undefined ? [] : [path], context.flags);
+        await listJobs(context, path === undefined ? [] : [path]);
       }),
     );
   withWarehouse(job.command('log'))
@@ -79,11 +79,11 @@ export function addJob(program: Command): void {
     .action(
       inContext(async (context: Context<JobFlags>, file: string, id: string | undefined) => {
         const { requireRecent, showLog } = await import('../job-show.ts');
-        const { since, warehouse } = context.flags;
-        if (since === undefined) await showLog(context, file, warehouse, id);
+        const { since } = context.flags;
+        if (since === undefined) await showLog(context, file, id);
         else {
           refuseOthersWith(context, 'since', [], { words: id === undefined ? [] : [id] });
-          await requireRecent(context, file, warehouse, since);
+          await requireRecent(context, file, since);
         }
       }),
     );

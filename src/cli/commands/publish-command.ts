@@ -1,14 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatCount } from '../../core/format.ts';
 import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
-import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { parseDuration, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { catalogOf, describePublished, type PlaceFlags, withPublishPlace } from '../publishing.ts';
 
-interface PublishFlags extends CommonOptions, PlaceFlags {
+interface PublishFlags extends ContextFlags, PlaceFlags {
   readonly keep?: number;
   readonly marts?: string;
-  readonly json?: boolean;
 }
 
 const HOUR_MS = 3_600_000;

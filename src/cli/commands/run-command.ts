@@ -10,7 +10,6 @@ import type { Priority } from '../../rate-limit/priority.ts';
 import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
-  type CommonOptions,
   optionOf,
   parseCount,
   parseDurationOrZero,
@@ -18,14 +17,14 @@ import {
   withPlace,
   witnessOption,
 } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseWith } from '../option-conflicts.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
+interface RunFlags extends ContextFlags, SelectionFlags, FeedFlags, PublishFlags {
   readonly all?: boolean;
   readonly range?: string;
   readonly slice?: string;
@@ -43,7 +42,6 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly history?: boolean;
   readonly soFar?: boolean;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
   readonly log?: string;
 }
 
@@ -126,11 +124,8 @@ async function runPipelines(context: Context<RunFlags>, words: readonly string[]
     ]);
     return context.print(await context.line.during('planning', () => planRun(options)), formatPlan);
   }
-  const [{ runLive }, { resolveNetwork }] = await Promise.all([
-    import('../run-live.ts'),
-    import('../../http/network.ts'),
-  ]);
-  const publish = await publishPlaceOf(context, resolveNetwork(options.network).name);
+  const { runLive } = await import('../run-live.ts');
+  const publish = await publishPlaceOf(context, options.network);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const what = flags.all === true ? '--all' : options.pipelines.join(' ');
   const feeds = await feedsOf(flags, options);

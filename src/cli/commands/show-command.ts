@@ -3,17 +3,16 @@ import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { ThingFacts } from '../../show/shown-thing.ts';
-import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { pipelinesOption, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
 import { fitTerminal } from '../fit-terminal.ts';
 import { refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 
-interface ShowFlags extends CommonOptions {
+interface ShowFlags extends ContextFlags {
   readonly files?: boolean;
   readonly why?: boolean;
   readonly live?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOf, parseBudget, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { readApiKey, resolveNetwork } from '../../http/network.ts';
+import { networkOf, parseBudget, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { refuseOthersWith } from '../option-conflicts.ts';
 
-interface StatusFlags extends CommonOptions {
-  readonly json?: boolean;
+interface StatusFlags extends ContextFlags {
   readonly budget?: boolean | string;
   readonly long?: boolean;
   readonly range?: string;
@@ -59,10 +59,7 @@ async function showMissing(context: Context<StatusFlags>, pipelines: readonly st
 }
 
 async function showBudget({ flags, print }: Context<StatusFlags>): Promise<void> {
-  const [{ budgetStatus, formatBudgetStatus }, { readApiKey, resolveNetwork }] = await Promise.all([
-    import('../../rate-limit/budget-status.ts'),
-    import('../../http/network.ts'),
-  ]);
+  const { budgetStatus, formatBudgetStatus } = await import('../../rate-limit/budget-status.ts');
   const network = resolveNetwork(networkOf(flags));
   const budget = typeof flags.budget === 'string' ? flags.budget : undefined;
   print(await budgetStatus({ network, apiKey: readApiKey(process.env), budget }), formatBudgetStatus);

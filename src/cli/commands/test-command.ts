@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../../marts/run-checks.ts';
-import { type CommonOptions, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 
-interface TestFlags extends CommonOptions {
+interface TestFlags extends ContextFlags {
   readonly checks?: string;
   readonly marts?: string;
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `

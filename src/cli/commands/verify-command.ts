@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { runOptions, verifyOptions } from '../../jobs/step-options.ts';
-import { type CommonOptions, optionOf, parseCount, pipelinesOption, withPlace } from '../common-options.ts';
-import { type Context, inContext } from '../context.ts';
+import { optionOf, parseCount, pipelinesOption, withPlace } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { refuseWithout } from '../option-conflicts.ts';
 
-interface VerifyFlags extends CommonOptions {
+interface VerifyFlags extends ContextFlags {
   readonly range?: string;
   readonly deep?: boolean;
   readonly content?: boolean;
@@ -12,7 +12,6 @@ interface VerifyFlags extends CommonOptions {
   readonly keepReadable?: boolean;
   readonly rps?: number | 'auto';
   readonly memory?: number;
-  readonly json?: boolean;
 }
 
 const HELP = `
