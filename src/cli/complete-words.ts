@@ -1,26 +1,22 @@
 import type { Argument, Command, Option } from 'commander';
+import { endpointNames, endpointOf } from '../api/endpoints.ts';
+import { loadRegistry } from '../declare/registry.ts';
+import { networkNames } from '../http/network.ts';
+import { shippedNames } from '../sql/shipped-queries.ts';
 
 /** A word that can stand next, and what it is. */
-export interface Candidate {
+interface Candidate {
   readonly word: string;
   readonly doc: string;
 }
-
-/** Values of an option or argument that depend on what is declared or exported. */
-export type ValueSource = (argument: string, command: string) => Promise<readonly string[]>;
 
 /**
  * Completes the last of some words of the command line.
  *
  * @param words after `tonlake`; the last may be empty
- * @param valuesOf values of an argument, by its name and the names of its command; of options by their name: `--network`
  * @returns none where a path can stand, so that the shell completes paths
  */
-export async function completeWords(
-  program: Command,
-  words: readonly string[],
-  valuesOf: ValueSource,
-): Promise<readonly Candidate[]> {
+export async function completeWords(program: Command, words: readonly string[]): Promise<readonly Candidate[]> {
   const last = words.at(-1) ?? '';
   const { command, path, position, pending } = follow(program, words.slice(0, -1));
   const of = async (given: Option | Argument, name: string, from: string): Promise<readonly Candidate[]> => {
@@ -94,4 +90,36 @@ function optionWord({ long, short, description }: Option): Candidate {
 
 function startingWith(candidates: readonly Candidate[], start: string): readonly Candidate[] {
   return candidates.filter(({ word }) => word.startsWith(start));
+}
+
+/**
+ * Values of an argument, by its name and the names of its command, or of an option, by its name: `--network`. None for paths and free text.
+ */
+async function valuesOf(argument: string, command: string): Promise<readonly string[]> {
+  switch (argument) {
+    case '--network':
+      return networkNames;
+    case 'pipeline':
+    case 'pipelines':
+      return (await loadRegistry()).pipelines.map(({ name }) => name);
+    case 'names':
+      return [...(await loadRegistry()).pipelines.map(({ name }) => name), ...(await shippedNames('marts'))];
+    case 'rows':
+    case 'thing': {
+      const [{ tables }, { ownRelations }] = await Promise.all([
+        loadRegistry(),
+        import('../warehouse/query/state-relations.ts'),
+      ]);
+      const declared = tables.flatMap((table) => [table, ...table.views]);
+      return [...[...declared, ...ownRelations].map(({ name }) => name), ...(await shippedNames('marts'))];
+    }
+    case 'name':
+      return shippedNames(command === 'test' ? 'checks' : 'marts');
+    case 'report':
+      return shippedNames('reports');
+    case 'endpoint':
+      return endpointNames.map((name) => endpointOf(name).path.slice(1));
+    default:
+      return [];
+  }
 }

@@ -1,5 +1,5 @@
 /** A last column narrower than this is not wrapped: its lines would have a word each. */
-const LEAST_WIDTH = 24;
+const MIN_WIDTH = 24;
 
 /** Text for standard output; fitted to its width if it is a terminal. */
 export function fitTerminal(text: string, fit: (text: string, width: number) => string = fitColumns): string {
@@ -18,7 +18,7 @@ export function fitColumns(text: string, width: number): string {
 function fitLine(line: string, width: number): string {
   const gap = [...line.matchAll(/\S {2,}(?=\S)/g)].at(-1);
   const start = gap === undefined ? line.length - line.trimStart().length : gap.index + gap[0].length;
-  if (start > width - LEAST_WIDTH) return line;
+  if (start > width - MIN_WIDTH) return line;
   // The next lines of a paragraph show that they belong to it.
   const indent = ' '.repeat(start === 0 ? 2 : start);
   const [first = '', ...rest] = wrapWords(line.slice(start), width - indent.length);

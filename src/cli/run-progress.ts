@@ -1,10 +1,10 @@
 import { formatCount, formatDuration } from '../core/format.ts';
 import type { RunEvent, RunStages } from '../export/run.ts';
 
-const BAR_WIDTH = { least: 10, most: 30 };
+const BAR_WIDTH = { min: 10, max: 30 };
 /** Rates over less time than this are unreliable. */
-const LEAST_SECONDS = 0.1;
-/** The time left is not estimated from less than one of these: a share of the stage, or a number of steps. */
+const MIN_SECONDS = 0.1;
+/** The time left is estimated from this share of the stage on, or from this number of steps. */
 const ENOUGH = { share: 0.01, steps: 10 };
 const GAP = '  ';
 
@@ -60,8 +60,8 @@ export class RunProgress {
     const label = this.#labelOf(stage);
     const bare = [label, ...parts].join(GAP);
     if (isUncounted) return bare;
-    const room = Math.min(BAR_WIDTH.most, width - bare.length - GAP.length);
-    if (room >= BAR_WIDTH.least) return [label, bar(shareOf(stage), room), ...parts].join(GAP);
+    const room = Math.min(BAR_WIDTH.max, width - bare.length - GAP.length);
+    if (room >= BAR_WIDTH.min) return [label, bar(shareOf(stage), room), ...parts].join(GAP);
     return bare.length <= width ? bare : [label, ...parts.filter((part) => part !== rate)].join(GAP);
   }
 
@@ -110,7 +110,7 @@ function leftOf(stage: Stage, now: number): number | undefined {
 }
 
 function secondsSince(then: number, now: number): number {
-  return Math.max(LEAST_SECONDS, (now - then) / 1000);
+  return Math.max(MIN_SECONDS, (now - then) / 1000);
 }
 
 function bar(share: number, width: number): string {

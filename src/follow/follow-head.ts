@@ -58,7 +58,7 @@ export interface FollowHeadOptions extends ExportOptions {
 const LAG_MS = 30_000;
 const MIN_LAG_MS = 1_000;
 /** Time that a round waits for a block that is not indexed; the next round requests it again. */
-const WAIT_MS = { share: 0.2, most: 5_000 };
+const WAIT = { share: 0.2, maxMs: 5_000 };
 /** Attempts of a backfill for blocks that cannot be proven, and the pause between them. */
 const BACKFILL = { attempts: 5, pauseMs: 60_000 };
 
@@ -75,7 +75,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
   }
   const names = [...new Set([...options.pipelines, ...Object.keys(refreshMs)])];
   const resolved = {
-    waitMs: Math.min(WAIT_MS.most, lagMs * WAIT_MS.share),
+    waitMs: Math.min(WAIT.maxMs, lagMs * WAIT.share),
     ...options,
     pipelines: names,
     lagMs,

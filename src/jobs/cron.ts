@@ -6,8 +6,8 @@ import { dateAt, daysBetween } from '../core/time-zone.ts';
 export interface CronTimes {
   /** The first due time after a moment; undefined if there are no more. Milliseconds since 1970. */
   after(ms: number): number | undefined;
-  /** The newest `most` (at least 1) due times after `from` and up to `to`, oldest first. */
-  between(from: number, to: number, most: number): readonly number[];
+  /** The newest `max` (at least 1) due times after `from` and up to `to`, oldest first. */
+  between(from: number, to: number, max: number): readonly number[];
 }
 
 /**
@@ -21,9 +21,9 @@ export function openCron(expression: string, zone: string): CronTimes {
   const after = (ms: number): number | undefined => cron.nextRun(new Date(ms))?.getTime();
   return {
     after,
-    between: (from, to, most) =>
+    between: (from, to, max) =>
       cron
-        .previousRuns(most, new Date(to + 1))
+        .previousRuns(max, new Date(to + 1))
         .map((date) => date.getTime())
         .filter((time) => time > from)
         .reverse(),

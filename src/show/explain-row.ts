@@ -5,20 +5,29 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
+import { hashFile } from '../files/disk.ts';
+import { isLocalPath } from '../files/local-path.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
-import { quoteName } from '../sql/canonical-text.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type LedgerEntry, type Reader, spansOf, sumKeyHashes } from '../warehouse/index.ts';
+import { type LedgerEntry, type Reader, spansOf, sumKeyHashes, type TableFile } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import type { EarlierEntry, EntryHistory, ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
-import { readFileFacts } from './row-file.ts';
+import type {
+  EarlierEntry,
+  EntryHistory,
+  ExplainedTable,
+  Explanation,
+  RowExplanation,
+  RowFileFacts,
+} from './explanation.ts';
 import { givenColumns, keyCondition, parseRowKey } from './row-key.ts';
 import { readRowProof } from './row-proof.ts';
 
 /** Maximum number of rows that are explained. */
-const MOST_ROWS = 20;
+const MAX_ROWS = 20;
 
 /**
  * Explains the rows of a table or mart that match a key: ledger entry, file and position, when they were read, how they were proven, and
@@ -58,14 +67,14 @@ export async function explainRowIn(
   const newest = table.key.includes('_read_at') ? ['"_read_at" DESC'] : [];
   const order = [...newest, ...table.sort.map(quoteName)].join(', ') || 'ALL';
   const found = await reader.query(
-    `SELECT ${columns.join(', ')} FROM (${each.sql}) WHERE ${sql} ORDER BY ${order} LIMIT ${MOST_ROWS + 1}`,
+    `SELECT ${columns.join(', ')} FROM (${each.sql}) WHERE ${sql} ORDER BY ${order} LIMIT ${MAX_ROWS + 1}`,
     parameters,
   );
   const ledger = new Map((await reader.ledger()).map((entry) => [entry.number, entry]));
   const history = found.rows.length === 0 ? [] : await reader.log(0);
   const newer = new Map<string, { readonly readAt: string; readonly entry: number }>();
   const rows: RowExplanation[] = [];
-  for (const row of found.rows.slice(0, MOST_ROWS)) {
+  for (const row of found.rows.slice(0, MAX_ROWS)) {
     const values = Object.fromEntries(table.columns.map((column, at) => [column.name, textOf(row[at]) ?? null]));
     const owner = each.ownerOf(row[table.columns.length]);
     const entry = ledger.get(owner?.entry ?? -1);
@@ -93,7 +102,7 @@ export async function explainRowIn(
     pipeline: pipeline?.name,
     network: reader.network,
     rows,
-    isCut: found.rows.length > MOST_ROWS,
+    isCut: found.rows.length > MAX_ROWS,
     reasons: isAbsent
       ? await reasonsOf(
           reader,
@@ -218,4 +227,39 @@ function isMerged(entry: LedgerEntry, before: readonly LedgerEntry[], table: str
   const requests = before.reduce((total, each) => total + each.requests, 0);
   const rows = parts.reduce((total, part) => total + part.rows, 0);
   return requests === entry.requests && rows === own.rows && sumKeyHashes(parts) === own.keyHash;
+}
+
+/** Locates a row in its file, and compares the SHA-256 of the file with the ledger. Reads the whole file. @param absolute its path */
+async function readFileFacts(
+  { query }: Reader,
+  { path, rows, bytes, sha256 }: TableFile,
+  absolute: string,
+  row: number,
+): Promise<RowFileFacts> {
+  const groups = await query(
+    `SELECT row_group_id, any_value(row_group_num_rows) FROM parquet_metadata(${quoteText(absolute)}) GROUP BY ALL ORDER BY ALL`,
+  );
+  let rowGroup = 0;
+  let rowInGroup = row;
+  for (const [id, count] of groups.rows) {
+    rowGroup = Number(id);
+    if (rowInGroup < Number(count)) break;
+    rowInGroup -= Number(count);
+  }
+  return {
+    path,
+    rows,
+    bytes,
+    row,
+    rowGroup,
+    rowInGroup,
+    checksum: (await hashOf(query, absolute)) === sha256 ? 'matches' : 'differs',
+  };
+}
+
+/** DuckDB reads files of object stores. */
+async function hashOf(query: Query, path: string): Promise<string> {
+  if (isLocalPath(path)) return hashFile(path);
+  const { rows } = await query(`SELECT sha256(content) FROM read_blob(${quoteText(path)})`);
+  return String(rows[0]?.[0]);
 }

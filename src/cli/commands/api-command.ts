@@ -80,7 +80,7 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   const format = formatOf({ output: flags.output, format: flags.format, formats: RELATION_FORMATS }) ?? 'json';
   checkFlags(endpoint, flags, format);
   const body = await fetchOnce(context, endpoint, request);
-  await writeAnswer(context, endpoint, body, format);
+  await writeResponse(context, endpoint, body, format);
 }
 
 async function fetchOnce(
@@ -101,10 +101,10 @@ async function fetchOnce(
   try {
     return await api.source.fetch(
       request,
-      (answer) => {
+      (response) => {
         // Parsed inside the retry loop, so that a truncated response is requested again.
-        parseSent(answer.body, endpoint.path.slice(1));
-        return answer.body;
+        parseSent(response.body, endpoint.path.slice(1));
+        return response.body;
       },
       endpoint.sends === true ? { attempts: 1 } : {},
     );
@@ -113,7 +113,7 @@ async function fetchOnce(
   }
 }
 
-async function writeAnswer(
+async function writeResponse(
   { flags: { output }, line, write }: Context<ApiFlags>,
   endpoint: Endpoint,
   body: Buffer,

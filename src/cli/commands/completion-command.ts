@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander';
 import { oneLine } from '../../core/errors.ts';
-import { completeWords } from '../complete-words.ts';
 
 /** Scripts that call `tonlake complete` for candidates, and complete paths if there are none. Words are never evaluated. */
 const scripts = {
@@ -56,8 +55,8 @@ export function addCompletion(program: Command): void {
     .argument('[words...]')
     .allowUnknownOption()
     .action(async (words: readonly string[]) => {
-      const { valuesOf } = await import('../completion-values.ts');
-      const found = await completeWords(program, words, valuesOf);
+      const { completeWords } = await import('../complete-words.ts');
+      const found = await completeWords(program, words);
       process.stdout.write(found.map(({ word, doc }) => `${word}\t${oneLine(doc)}\n`).join(''));
     });
 }

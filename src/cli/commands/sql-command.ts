@@ -33,8 +33,8 @@ additional functions, such as raw_address(text), friendly_address(text), ton(nan
 With several statements, the earlier ones can set variables and create temporary objects. Only the last one returns rows, and none
 can change the warehouse.
 
---timer counts from the start of the command. For a warehouse in an object store, it tells requests and bytes of data files and those of the
-ledger. With --format json, it prints a line of JSON.
+--timer counts from the start of the command. For a warehouse in an object store, it also prints requests and bytes, those of data files
+and those of the ledger. With --format json, it prints a line of JSON.
 
 The format follows from the extension of --output: .csv, .json, .parquet, or .txt for a box. --format must not contradict it. The
 folder is created if needed. An existing file is replaced only when the new one is complete. On a terminal, a box that is too wide
@@ -92,7 +92,7 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
   }
   const sql = query ?? readQueryFile(file ?? '');
   requireStatement(sql);
-  await answer(context, sql);
+  await runQuery(context, sql);
 }
 
 /** A prompt for queries, or the statements of a pipe. */
@@ -105,7 +105,7 @@ async function prompt(context: Context<SqlFlags>): Promise<void> {
   if (!(await openShell(await context.warehouse(), { network, dialect, layouts }))) process.exitCode = 1;
 }
 
-async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
+async function runQuery(context: Context<SqlFlags>, sql: string): Promise<void> {
   const { flags, line, warn: onWarning } = context;
   const startedAt = performance.now();
   const { network, strict, param: params, file, output, dialect, layouts } = flags;

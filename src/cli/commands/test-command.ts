@@ -22,7 +22,7 @@ Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
 
 /** Width of the status, the offenders and all borders, in characters. */
 const STATUS_WIDTH = 28;
-const LEAST_RULE_WIDTH = 20;
+const MIN_RULE_WIDTH = 20;
 
 /** `tonlake test`: SQL rules that return the rows that break them. */
 export function addTest(program: Command): void {
@@ -55,7 +55,7 @@ async function test(context: Context<TestFlags>, names: readonly string[]): Prom
 function ruleWidth(checks: readonly CheckResult[], { isTTY, columns }: NodeJS.WriteStream): object {
   if (!isTTY) return {};
   const others = Math.max(...checks.map(({ name }) => name.length)) + STATUS_WIDTH;
-  return { colWidths: [null, null, null, Math.max(LEAST_RULE_WIDTH, columns - others)], wordWrap: true };
+  return { colWidths: [null, null, null, Math.max(MIN_RULE_WIDTH, columns - others)], wordWrap: true };
 }
 
 async function tableOf(checks: readonly CheckResult[]): Promise<string> {

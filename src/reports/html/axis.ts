@@ -33,12 +33,12 @@ export function shortNumber(value: number): string {
 }
 
 /** Labels of a number axis; undefined if the numbers are short. On an axis that starts far from zero, shortened labels would be equal. */
-export function numberLabel(least: number, most: number): ((value: number) => string) | undefined {
-  if (most < 10_000) return undefined;
-  const isNarrow = most < 1e9 && most - least < most / 50;
+export function numberLabel(min: number, max: number): ((value: number) => string) | undefined {
+  if (max < 10_000) return undefined;
+  const isNarrow = max < 1e9 && max - min < max / 50;
   return isNarrow ? (value) => new Intl.NumberFormat('en', { maximumFractionDigits: 2 }).format(value) : shortNumber;
 }
 
-export function shorten(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
+export function shorten(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, Math.max(1, maxLength - 1))}…` : text;
 }
