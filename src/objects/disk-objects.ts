@@ -55,7 +55,7 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
       await rm(draft, { force: true });
       return false;
     });
-    // Who put the other one may have been killed before this.
+    // The writer of the other one may have been killed before it synced the folder.
     await syncPath(dirname(path));
     if (isPut) return undefined;
     const other = await get(key);

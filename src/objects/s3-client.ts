@@ -46,7 +46,7 @@ export function s3Client(): aws.S3Client {
     forcePathStyle: isPathStyle,
     followRegionRedirects: true,
     maxAttempts: ATTEMPTS,
-    // Other servers than Amazon's refuse or ignore the newer checksums. Uploads have a checksum of their own.
+    // Servers other than Amazon's refuse or ignore the newer checksums. Puts carry an MD5 instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: SILENCE_MS, throwOnRequestTimeout: true },
@@ -146,7 +146,7 @@ function s3Settings(): S3Settings {
   const style = env['AWS_VIRTUAL_HOSTED_STYLE_REQUEST'];
   return {
     endpoint,
-    // Servers of one's own have no regions, but signatures contain one.
+    // Self-hosted servers have no regions, but signatures contain one.
     region: region ?? (endpoint === undefined || env['AWS_PROFILE'] ? undefined : 'us-east-1'),
     isPathStyle: style === undefined || style === '' ? endpoint !== undefined : style !== 'true' && style !== '1',
   };

@@ -18,7 +18,7 @@ export type { SandboxAnswer, SandboxRequest } from './server.ts';
 
 /** Default of `actionLag`, in blocks: actions come at least a second after their block. */
 const ACTION_LAG = 3;
-/** The hashes of a chain with more blocks are not those of cells: they would have to be made from the first to the last. */
+/** Longer chains have made-up hashes: those of cells would have to be computed from the first block to the last. */
 const MAX_BLOCKS_WITH_CELLS = 10_000;
 /** More transactions do not fit between the logical times of two blocks. */
 const MAX_ACTIVITY = 8;
@@ -38,7 +38,7 @@ export interface SandboxOptions {
   readonly rps?: number | undefined;
   /** Compress for clients that accept gzip or brotli. Default false. */
   readonly gzip?: boolean | undefined;
-  /** How many blocks actions are behind the head. Default 3 if the head grows, else 0. */
+  /** Number of blocks by which actions lag behind the head. Default 3 if the head grows, else 0. */
   readonly actionLag?: number | undefined;
   /** Adds more than 3,000 jetton transfers at one lt to this masterchain block, or the next one with a shard block. Default: none. */
   readonly tieSeqno?: number | undefined;

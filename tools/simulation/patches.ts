@@ -27,7 +27,7 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'an entry whose folder is not synced': {
     file: 'objects/disk-objects',
-    from: '// Who put the other one may have been killed before this.\n        await syncPath(dirname(path));',
+    from: '// The writer of the other one may have been killed before it synced the folder.\n        await syncPath(dirname(path));',
     to: '',
   },
   'names of a dead writer that are trusted before they are synced': {

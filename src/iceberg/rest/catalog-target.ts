@@ -186,7 +186,7 @@ async function stage(table: CatalogTable, next: TableMetadata): Promise<boolean>
   if (status !== 404) return status !== 409;
   await requests.createNamespace();
   const again = await create();
-  if (again === 404) throw refused(`it made the namespace, but has no place for table ${name} in it`);
+  if (again === 404) throw refused(`it created the namespace, but does not find it when it creates table ${name}`);
   return again !== 409;
 }
 

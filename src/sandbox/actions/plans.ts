@@ -243,7 +243,7 @@ const ORDERS: Readonly<Record<string, (message: Message, addAccount: AddAccount)
   nft_transfer: nftTransfer,
 };
 
-/** Details of a swap in the pool that the trader called: another direction, amount and price each time, and in each epoch. */
+/** Details of a swap in the pool that the trader called. Direction, amount and price differ each time, and in each epoch. */
 function swapDetails({ cast, caller, called, addAccount }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
   const market = marketOf(cast, called);
   const assets = [market.first, market.second].map((at) => (at === undefined ? undefined : cast.masters[at]));

@@ -7,7 +7,7 @@ import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
-/** Where the record of a trace is from: the chain, or the store of pending traces. */
+/** The origin of a trace's record: the chain, or the store of pending traces. */
 export interface TraceSource {
   readonly hashOf: (row: TransactionRow) => string;
   /** The record of a transaction, whose accounts are added to the address book. */
