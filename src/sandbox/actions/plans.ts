@@ -97,22 +97,23 @@ function isSwap({ members }: TracePlan): boolean {
 function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: number): ActionPlan {
   const called = plan.members.find((member) => member !== plan.root)?.account ?? plan.root.account;
   const name = DETAILS[type] ?? UNSUPPORTED;
-  return {
-    id,
-    type,
-    shownType: type,
-    ancestors: [],
-    members: plan.members,
-    success: plan.members.every((member) => member.outcome.kind === 'ok'),
-    details:
-      name === UNSUPPORTED
-        ? undefined
-        : (addAccount, epoch) => {
-            const context = { cast, caller: plan.root.account, called, addAccount };
-            const rng = new Rng(seed, 0xde7a, plan.template.family, id);
-            return TRADES[type]?.(context, rng, epoch) ?? makeDetails(name, context, rng);
-          },
+  const details: ActionPlan['details'] = (addAccount, epoch) => {
+    const context = { cast, caller: plan.root.account, called, addAccount };
+    const rng = new Rng(seed, 0xde7a, plan.template.family, id);
+    return TRADES[type]?.(context, rng, epoch) ?? makeDetails(name, context, rng);
   };
+  return actionOf(id, type, plan.members, name === UNSUPPORTED ? undefined : details);
+}
+
+function actionOf(
+  id: number,
+  type: string,
+  members: readonly Transaction[],
+  details: ActionPlan['details'],
+  shownType = type,
+): ActionPlan {
+  const success = members.every(({ outcome }) => outcome.kind === 'ok');
+  return { id, type, shownType, ancestors: [], members, success, details };
 }
 
 function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionPlan[] {
@@ -124,8 +125,7 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
     details: ActionPlan['details'],
     shownType = type,
   ): void => {
-    const success = members.every((member) => member.outcome.kind === 'ok');
-    actions.push({ id: nextId(), type, shownType, ancestors: [], members, success, details });
+    actions.push(actionOf(nextId(), type, members, details, shownType));
   };
   if (root.activated) {
     add('contract_deploy', [root], (addAccount) => ({ destination: addAccount(root.account) ?? '' }));
