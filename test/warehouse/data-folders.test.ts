@@ -77,12 +77,15 @@ describe('a writer that closed', () => {
     expect(hasRecord(path)).toBe(false);
   });
 
-  test.each(['', 'null', '{}', '{"tables":', '[1]'])('is not believed where its record is %j', async (text) => {
-    const stray = addStray();
-    writeFileSync(recordPath(path), text);
-    await reopen();
-    expect(existsSync(stray)).toBe(false);
-  });
+  test.each(['', 'null', '{}', '{"tables":', '[1]', '{"tables":"1 2"}', '{"tables":["1 2",[],[1]]}'])(
+    'is not believed where its record is %j',
+    async (text) => {
+      const stray = addStray();
+      writeFileSync(recordPath(path), text);
+      await reopen();
+      expect(existsSync(stray)).toBe(false);
+    },
+  );
 });
 
 test('there is no record while a writer is open, so that a killed one is cleared after', async () => {

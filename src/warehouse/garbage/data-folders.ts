@@ -1,14 +1,11 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { ifAny, makeFolder, stateOf } from '../../files/disk.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
 import { pinnedPath } from '../parquet-store/pinned-files.ts';
 
 /** State of a folder, and the names of the files and folders in it. */
 type FolderNames = readonly [state: string, files: readonly string[], folders: readonly string[]];
-
-const recordSchema = z.record(z.string(), z.tuple([z.string(), z.array(z.string()), z.array(z.string())]));
 
 /**
  * The names in `tables/` and `pinned/`. A writer that closes records them with the states of their folders, so that the next one lists only
@@ -84,10 +81,25 @@ export class DataFolders {
   }
 }
 
+/** Checked by hand: a schema takes as long for thousands of folders as listing them. */
 function parseRecord(text: string): Readonly<Record<string, FolderNames>> | undefined {
   try {
-    return recordSchema.parse(JSON.parse(text));
+    const record: unknown = JSON.parse(text);
+    return isRecord(record) ? record : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isRecord(record: unknown): record is Readonly<Record<string, FolderNames>> {
+  const isNames = (names: unknown): boolean => Array.isArray(names) && names.every((name) => typeof name === 'string');
+  return (
+    typeof record === 'object' &&
+    record !== null &&
+    !Array.isArray(record) &&
+    Object.values(record).every(
+      (each: unknown) =>
+        Array.isArray(each) && each.length === 3 && typeof each[0] === 'string' && isNames(each[1]) && isNames(each[2]),
+    )
+  );
 }
