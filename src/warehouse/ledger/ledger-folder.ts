@@ -247,7 +247,7 @@ export class LedgerFolder {
   get isCheckpointDue(): boolean {
     const { number, entries } = this.#checkpoint;
     // In proportion to its size, so that the work per commit does not grow with the ledger.
-    return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 10);
+    return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 30);
   }
 
   /** See {@link Checkpoints.stamp}. */
