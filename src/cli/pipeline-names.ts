@@ -2,13 +2,29 @@ import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 
-/** The pipelines that a command names: separated by blanks or commas. */
+/** Names of pipelines, separated by blanks or commas. */
 export function splitNames(words: readonly string[]): readonly string[] {
   return words.flatMap((word) => (word.includes(':') ? [word] : word.split(',').filter((name) => name !== '')));
 }
 
-/** Rejects ranges and marts in place of pipelines. @throws {UsageError} `unknown-pipeline` */
-export async function refuseOthers(
+/**
+ * The pipelines that a command names, once each; without any, the one with the transactions.
+ *
+ * @param refreshed names of changing lists that options name
+ * @throws {UsageError} `unknown-pipeline` for a range or a mart
+ */
+export async function namedPipelines(
+  command: 'run' | 'follow',
+  words: readonly string[],
+  registry: Registry,
+  refreshed: readonly string[] = [],
+): Promise<readonly string[]> {
+  const names = splitNames(words);
+  await refuseRangesAndMarts(command, [...names, ...refreshed], registry);
+  return names.length > 0 ? [...new Set(names)] : [registry.playing('counted').pipeline.name];
+}
+
+async function refuseRangesAndMarts(
   command: 'run' | 'follow',
   names: readonly string[],
   { pipelines }: Registry,

@@ -77,7 +77,7 @@ export class JobHistory {
     const folder = join(await jobsFolder(warehouse), job);
     const path = warehousePath(warehouse);
     const mirror = isObjectUrl(path) ? new RecordMirror(jobObjects(path), folder, job) : undefined;
-    await mirror?.pull(isFinal);
+    await mirror?.pull();
     return new JobHistory(folder, job, mirror);
   }
 
@@ -221,8 +221,8 @@ class RecordMirror {
     this.#prefix = `${job}/`;
   }
 
-  /** Downloads new and changed files. @param isFinal true for the text of a record that will not change */
-  async pull(isFinal: (text: string) => boolean): Promise<void> {
+  /** Downloads new and changed files. */
+  async pull(): Promise<void> {
     for (const { key, bytes: size } of await this.#objects.list(this.#prefix)) {
       const name = key.slice(this.#prefix.length);
       if (name.includes('/')) continue;

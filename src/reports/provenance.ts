@@ -66,12 +66,9 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
   const walked = walkedPipelines(ledger);
   const read = relations.map((name) => registry.tableOf(name)?.name ?? name);
   const used = registry.pipelines.filter(
-    ({ name, tables }) => (isOfLedger && walked.includes(name)) || tables.some((table) => read.includes(table.name)),
+    ({ name, tables }) => walked.includes(name) && (isOfLedger || tables.some((table) => read.includes(table.name))),
   );
-  const tables = used
-    .filter(({ name }) => walked.includes(name))
-    .flatMap((pipeline) => pipeline.tables)
-    .filter(({ name }) => isOfLedger || read.includes(name));
+  const tables = used.flatMap((pipeline) => pipeline.tables).filter(({ name }) => isOfLedger || read.includes(name));
   const proofs: TableProof[] = [];
   for (const table of tables) {
     const evidence = addEvidence(
@@ -86,13 +83,11 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
     madeAt: options.now.toISOString(),
     timezone: options.timezone,
     head: await readHead(reader),
-    coverage: used
-      .filter(({ name }) => walked.includes(name))
-      .map((pipeline) => ({
-        pipeline: pipeline.name,
-        ...coverageOf(contents, pipeline),
-        proof: proofText(contents, pipeline),
-      })),
+    coverage: used.map((pipeline) => ({
+      pipeline: pipeline.name,
+      ...coverageOf(contents, pipeline),
+      proof: proofText(contents, pipeline),
+    })),
     tables: [...proofs, ...martProofs(contents.ledger, relations)],
     gaps: await gapsOfReport({ ...options, isOfLedger }),
   };

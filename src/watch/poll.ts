@@ -5,7 +5,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { EphemeralWalk } from '../declare/walk.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Source } from '../http/source.ts';
-import { objectsIn, type Polled, pendingRole, perRole } from './sightings.ts';
+import { listField, objectsIn, type Polled, pendingRole, perRole } from './sightings.ts';
 
 /** Accounts and messages to watch. */
 export interface Watched {
@@ -63,9 +63,7 @@ export async function fetchPoll(source: Source, requests: ReturnType<typeof plan
     }),
   );
   for (const { pipeline, response } of responses) {
-    const [table] = pipeline.tables;
-    const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
-    const records = objectsIn(isSentObject(response) ? response[list] : null);
+    const records = objectsIn(isSentObject(response) ? response[listField(pipeline)] : null);
     const role = pendingRole(pipeline);
     if (role !== undefined) found[role].push(...records);
   }

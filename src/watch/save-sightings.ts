@@ -6,7 +6,7 @@ import { quarantineBatch } from '../decode/quarantine-table.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { CommitPart, Store } from '../warehouse/index.ts';
 import type { EphemeralPipeline } from './poll.ts';
-import { pendingRole, type Sighting } from './sightings.ts';
+import { listField, pendingRole, type Sighting } from './sightings.ts';
 
 /** A warehouse that is open for one save. */
 export interface SaveContext {
@@ -36,10 +36,8 @@ async function stageRows(
   context: SaveContext,
 ): Promise<CommitPart> {
   const { store, network, span } = context;
-  const [table] = pipeline.tables;
-  const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
   const decoder = new Decoder(pipeline);
-  const page: SentValue = { [list]: rows.map(({ record }) => record) };
+  const page: SentValue = { [listField(pipeline)]: rows.map(({ record }) => record) };
   const { refused } = decoder.decode(
     Buffer.from(writeSent(page)),
     rows.map((row) => givenOf(pipeline, row, context)),

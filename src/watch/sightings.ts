@@ -17,6 +17,11 @@ export function pendingRole({ tables }: PipelineDef): PendingRole | undefined {
   return PENDING_ROLES.find((role) => tables[0]?.plays === role);
 }
 
+/** The field of a response with the records of a pipeline. */
+export function listField({ tables: [table] }: PipelineDef): string {
+  return table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
+}
+
 /** A record as it was seen first with these values. */
 export interface Sighting {
   readonly role: PendingRole;

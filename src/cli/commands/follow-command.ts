@@ -8,7 +8,7 @@ import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { withOperations } from '../operations-options.ts';
 import { refuseOthersWith, refuseWithout } from '../option-conflicts.ts';
 import type { PendingFlags } from '../pending-live.ts';
-import { refuseOthers, splitNames } from '../pipeline-names.ts';
+import { namedPipelines } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import type { ResidentFlags } from '../resident-live.ts';
 import { collectInSteps } from '../v8-flags.ts';
@@ -33,10 +33,10 @@ interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFl
 const LAG_MS = 30_000;
 
 const HELP = `
-It exports what is missing, like run, and then keeps up with the head until it is stopped. Each round asks for the head once, and for all
-new blocks in windows. Blocks that are not indexed yet hold up no others: they are tried again, less and less often. Once the source has
-answered, trouble is waited out: a source that is down, a full disk, a refused key whose file is replaced. A source that serves another
-chain than the warehouse ends it, before anything is written.
+It exports what is missing, like run, and then keeps up with the head until it is stopped. Each round requests the head once, and all new
+blocks in windows. Blocks that are not indexed yet delay no others: they are retried, less and less often. Once the source has responded,
+follow waits until failures pass: a source that is down, a full disk, a refused key whose file is replaced. It ends, before anything is
+written, if the source serves another chain than that of the warehouse.
 
 With --pending, it polls pending transactions instead, and stores what is seen. They are a prediction: some never get on chain, and an
 empty response proves nothing. Each record is a row when it is first seen, and whenever it has changed. Rows are saved every 10 seconds at
@@ -69,7 +69,7 @@ export function addFollow(program: Command): void {
     )
     .option(
       '--lag <time>',
-      'promised time from a block to its rows, at least 1s: decides how often to ask (default: 30s)',
+      'target time from a block to its rows, at least 1s, which sets the interval of requests (default: 30s)',
       parseDuration,
     )
     .option(
@@ -151,10 +151,8 @@ async function followOptions(context: Context<FollowFlags>, words: readonly stri
   const { flags, effects } = context;
   const registry = await context.pipelines();
   const { refresh: refreshMs = {}, store, from, backfill, rps, budget, witness, marts, concurrency } = flags;
-  const given = splitNames(words);
-  await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
-    pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
+    pipelines: await namedPipelines('follow', words, registry, Object.keys(refreshMs)),
     registry,
     refreshMs,
     store,

@@ -20,7 +20,7 @@ import {
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseWith } from '../option-conflicts.ts';
-import { refuseOthers, splitNames } from '../pipeline-names.ts';
+import { namedPipelines } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
@@ -162,15 +162,11 @@ function requireAllAlone(context: Context<RunFlags>, words: readonly string[]): 
 
 /** The pipelines to run: those named, all, or the default one. */
 async function namesOf(
-  pipelines: readonly string[],
+  words: readonly string[],
   { all, slice }: RunFlags,
   registry: Registry,
 ): Promise<readonly string[]> {
-  if (all !== true) {
-    const names = splitNames(pipelines);
-    await refuseOthers('run', names, registry);
-    return names.length > 0 ? [...new Set(names)] : [registry.playing('counted').pipeline.name];
-  }
+  if (all !== true) return namedPipelines('run', words, registry);
   if (slice === undefined) return registry.lasting;
   // Lists and lookups belong to no slice: their keys are in the rows of all.
   return registry.lasting.filter((name) => coversBlocks(registry.pipeline(name)));
