@@ -11,7 +11,7 @@ import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob, describeRecord } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Context, ContextFlags } from './context.ts';
-import { openJobs, openOptions } from './job-files.ts';
+import { openJobs } from './job-files.ts';
 import { refuseWithout } from './option-conflicts.ts';
 
 interface ListFlags extends ContextFlags {
@@ -97,7 +97,7 @@ interface OpenedJob {
 }
 
 async function openRuns(file: string, warehouse: string | undefined): Promise<OpenedJob> {
-  return runsOf(await openJob(file, openOptions(warehouse)));
+  return runsOf(await openJob(file, { warehouse, now: Date.now() }));
 }
 
 async function runsOf(job: Job): Promise<OpenedJob> {

@@ -7,6 +7,7 @@ import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
 import { namespaceOf, parseUri, readCatalogConfig, requireCatalog } from '../iceberg/rest/catalog-config.ts';
+import { fallbackWarehouse } from '../project/project-file.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import { requireKind, warehousePath } from '../warehouse/index.ts';
@@ -18,13 +19,11 @@ import { type JobRange, parseJobRange } from './job-range.ts';
 import { type JobFields, noticeKeys } from './job-schema.ts';
 import { type ParsedJob, readJob } from './parse-job.ts';
 
-export interface OpenJobOptions {
+interface OpenJobOptions {
   /** Wall clock, milliseconds since 1970. */
   readonly now: number;
-  /** Overrides the warehouse of the file. */
+  /** Overrides the warehouse of the file, and that of the environment or the project, which apply if the file names none. */
   readonly warehouse?: string | undefined;
-  /** Used if the file names no warehouse. */
-  readonly fallbackWarehouse?: string | undefined;
 }
 
 /** Reads a job file and checks every name, range, zone and path in it. @throws {UsageError} with line and column */
@@ -53,8 +52,9 @@ export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Prom
   const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
   const retention = checkRetention(parsed, registry);
   requireRetainedRange(parsed, { range, zone, clock, retention }, options.now);
-  const warehouse =
-    options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
+  // Read in any case: a wrong tonlake.yaml ends every command.
+  const fallback = fallbackWarehouse();
+  const warehouse = options.warehouse ?? fields.warehouse ?? fallback ?? defaultWarehouse(network.name);
   const { rps, priority = 'backfill', pipelines, notify, verify, compact, doc = '' } = fields;
   return {
     rps,

@@ -2,7 +2,6 @@ import { formatError, TonlakeError } from '../core/errors.ts';
 import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
-import { fallbackWarehouse } from '../project/project-file.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { JobItem } from './ui-types.ts';
 
@@ -25,7 +24,7 @@ export class JobFiles {
     const found = await Promise.all(
       (await this.#files()).map(async (file): Promise<FoundJob> => {
         try {
-          return { file, job: await openJob(file, { now, fallbackWarehouse: fallbackWarehouse() }) };
+          return { file, job: await openJob(file, { now }) };
         } catch (error) {
           return { file, error: formatError(error) };
         }

@@ -95,14 +95,13 @@ function withWarehouse(command: Command): Command {
 }
 
 async function run(context: Context<JobFlags>, file: string): Promise<void> {
-  const [{ openJob }, { checkQueries }, { openOptions }, { dryRunJob, runOnce }] = await Promise.all([
+  const [{ openJob }, { checkQueries }, { dryRunJob, runOnce }] = await Promise.all([
     import('../../jobs/check-job.ts'),
     import('../../jobs/check-queries.ts'),
-    import('../job-files.ts'),
     import('../job-live.ts'),
   ]);
   const { at, dryRun, warehouse } = context.flags;
-  const job = await openJob(file, openOptions(warehouse));
+  const job = await openJob(file, { warehouse, now: Date.now() });
   await checkQueries(job);
   await (dryRun === true ? dryRunJob : runOnce)(context, job, parseTime(at));
 }
