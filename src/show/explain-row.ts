@@ -23,7 +23,7 @@ import type {
   RowExplanation,
   RowFileFacts,
 } from './explanation.ts';
-import { givenColumns, keyCondition, parseRowKey } from './row-key.ts';
+import { givenColumns, type KeyPart, keyCondition, parseRowKey } from './row-key.ts';
 import { readRowProof } from './row-proof.ts';
 
 /** Maximum number of rows that are explained. */
@@ -96,21 +96,13 @@ export async function explainRowIn(
     const { _read_at: readAt } = values;
     if (readAt !== undefined && !newer.has(reading)) newer.set(reading, { readAt: readAt ?? '', entry: entry.number });
   }
-  const isAbsent = rows.length === 0;
   return {
     table: name,
     pipeline: pipeline?.name,
     network: reader.network,
     rows,
     isCut: found.rows.length > MAX_ROWS,
-    reasons: isAbsent
-      ? await reasonsOf(
-          reader,
-          registry,
-          explained,
-          parts.flatMap(({ texts }) => texts),
-        )
-      : [],
+    reasons: rows.length > 0 ? [] : await reasonsOf(reader, registry, explained, parts),
   };
 }
 
@@ -161,11 +153,11 @@ async function reasonsOf(
   reader: Reader,
   registry: Registry,
   { table, pipeline }: ExplainedTable,
-  texts: readonly string[],
+  parts: readonly KeyPart[],
 ): Promise<readonly string[]> {
   const gaps = await lacksOfTable(reader, registry, table.name);
   if (pipeline === undefined) return gaps;
-  const searched = texts.filter((text) => text.length >= 10);
+  const searched = parts.flatMap(({ texts }) => texts).filter((text) => text.length >= 10);
   const refused = await Promise.all(
     searched.map((text) =>
       reader.query(

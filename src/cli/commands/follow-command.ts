@@ -108,8 +108,8 @@ export function addFollow(program: Command): void {
     .action(inContext(follow));
 }
 
-/** What pending transactions are followed with. */
-const OF_PENDING = [
+/** Options that can be combined with --pending. */
+const PENDING_OPTIONS = [
   'every',
   'for',
   'store',
@@ -123,8 +123,8 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
   const { log: logPath, lag = LAG_MS, pending, jobs: paths } = flags;
   if (logPath !== undefined) requireLocalPath(logPath, '--log');
   if (pending !== undefined) {
-    const hintOf = () => 'pending transactions are followed by a command of their own';
-    refuseOthersWith(context, 'pending', OF_PENDING, { words, hintOf });
+    const hintOf = () => 'follow pending transactions with a separate command';
+    refuseOthersWith(context, 'pending', PENDING_OPTIONS, { words, hintOf });
     const { pendingLive } = await import('../pending-live.ts');
     return pendingLive(context, pending);
   }

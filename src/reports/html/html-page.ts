@@ -34,32 +34,27 @@ function htmlDirective(report: Report, directive: Directive, plotter: Plotter): 
   const note = doc === undefined ? undefined : html`<p class="note">${doc}</p>`;
   if (result.rows.length === 0)
     return html`<figure><figcaption>${title}</figcaption>${note}<p class="empty">${emptyText(report, directive)}</p></figure>\n`;
+  const framed = (content: Html): Html =>
+    html`<figure data-of="${directive.of}"><figcaption>${title}</figcaption>${note}${content}</figure>\n`;
   switch (directive.kind) {
     case 'chart':
       return html`${htmlChart(result, directive, path, plotter)}\n`;
     case 'figures':
-      return htmlFigures(report, result, directive, shownColumns(result, directive, path));
+      return framed(htmlFigures(report, result, directive));
     case 'table': {
       const { limit = 200 } = directive.def;
       const columns = shownColumns(result, directive, path);
-      return html`<figure data-of="${directive.of}"><figcaption>${title}</figcaption>${note}${htmlTable(result, { title, columns, limit })}</figure>\n`;
+      return framed(htmlTable(result, { title, columns, limit }));
     }
   }
 }
 
 /** The first row of a result as large numbers. */
-function htmlFigures(
-  report: Report,
-  result: QueryResult,
-  directive: FiguresDirective,
-  columns: readonly ShownColumn[],
-): Html {
-  const { of, def } = directive;
+function htmlFigures(report: Report, result: QueryResult, directive: FiguresDirective): Html {
   const [row = []] = result.rows;
-  const note = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
+  const columns = shownColumns(result, directive, report.def.path);
   const changes = changesOf(report, directive, columns);
-  const items = columns.map((column) => figure(column, row, changes.get(column.name)));
-  return html`<figure data-of="${of}"><figcaption>${def.title}</figcaption>${note}<dl class="figures">${items}</dl></figure>\n`;
+  return html`<dl class="figures">${columns.map((column) => figure(column, row, changes.get(column.name)))}</dl>`;
 }
 
 function figure(column: ShownColumn, row: readonly unknown[], change: Change | undefined): Html {

@@ -24,13 +24,13 @@ for (const table of document.querySelectorAll('table.sortable')) {
 const copying = `
 for (const text of document.querySelectorAll('.copied')) {
   const button = document.createElement('button');
-  const tell = (isDone) => {
+  const show = (isDone) => {
     button.classList.toggle('done', isDone);
     button.setAttribute('aria-label', isDone ? 'Copied' : 'Copy ' + text.textContent);
   };
   button.type = 'button';
   button.className = 'copy';
-  tell(false);
+  show(false);
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(text.textContent);
@@ -38,8 +38,8 @@ for (const text of document.querySelectorAll('.copied')) {
       getSelection().selectAllChildren(text);
       document.execCommand('copy');
     }
-    tell(true);
-    setTimeout(tell, 1500, false);
+    show(true);
+    setTimeout(show, 1500, false);
   });
   text.after(button);
 }
@@ -47,18 +47,18 @@ for (const text of document.querySelectorAll('.copied')) {
 
 /** Shows below a table how many columns are hidden. */
 const hinting = `
-const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => target.tell()));
+const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => target.update()));
 for (const box of document.querySelectorAll('.scroll')) {
   const hint = document.createElement('p');
   hint.className = 'note hint';
   box.after(hint);
-  box.tell = () => {
+  box.update = () => {
     const end = box.getBoundingClientRect().right;
     const hidden = [...box.querySelectorAll('thead th')].filter((head) => head.getBoundingClientRect().right > end + 8);
     hint.hidden = hidden.length === 0;
     hint.textContent = 'Scroll sideways: ' + hidden.length + (hidden.length === 1 ? ' more column →' : ' more columns →');
   };
-  box.addEventListener('scroll', box.tell);
+  box.addEventListener('scroll', box.update);
   sizes.observe(box);
 }
 `;
