@@ -31,13 +31,13 @@ const OPERATORS = {
   ...{ '&&': '||', '||': '&&', '??': '&&', '+': '-', '-': '+' },
 };
 /** Larger ones are mostly sizes and times. */
-const MOST_NUMBER = 100;
+const MAX_NUMBER = 100;
 /** CPU time of a test file that `--times` does not name. */
 const USUAL_SECONDS = 5;
 /** Imports between a test and a changed module. */
-const MOST_STEPS = 5;
+const MAX_STEPS = 5;
 /** A change can make a loop endless. */
-const MOST_SECONDS = 1200;
+const MAX_SECONDS = 1200;
 
 const sources = values.folders.split(',').flatMap((folder) => filesIn(join(root, 'dist/src', folder), '.js'));
 const tests = filesIn(join(root, 'test'), '.test.ts').filter((path) => !/\/(soak|crash)\//.test(path));
@@ -82,7 +82,7 @@ function withChange(path, text, changed, work) {
 /** The first test file that fails, or how a run ended; undefined if all pass. */
 function firstFailure(path) {
   for (const files of values.all ? [...nearestTests(path), []] : nearestTests(path)) {
-    const run = ['--signal=KILL', String(MOST_SECONDS), 'npx', 'vitest', 'run', '--bail=1', ...files];
+    const run = ['--signal=KILL', String(MAX_SECONDS), 'npx', 'vitest', 'run', '--bail=1', ...files];
     const { status, signal, stdout, stderr } = spawnSync('timeout', run, {
       cwd: root,
       encoding: 'utf8',
@@ -110,7 +110,7 @@ function nearestTests(path) {
   let seconds = Number(values.seconds);
   const near = tests
     .map((test) => ({ test: relative(root, test), near: nearness(test) }))
-    .filter((one) => one.near <= MOST_STEPS)
+    .filter((one) => one.near <= MAX_STEPS)
     .sort((a, b) => a.near - b.near || secondsOf(a.test) - secondsOf(b.test))
     .filter(({ test }) => {
       const fits = secondsOf(test) <= seconds;
@@ -190,7 +190,7 @@ function changeOperator(node, textOf, change) {
 
 function changeLiteral(node, change) {
   if (typeof node.value === 'boolean') change(node, String(!node.value), 'the opposite');
-  if (typeof node.value === 'number' && node.value < MOST_NUMBER) change(node, String(node.value + 1), 'one more');
+  if (typeof node.value === 'number' && node.value < MAX_NUMBER) change(node, String(node.value + 1), 'one more');
 }
 
 function filesIn(folder, ending) {

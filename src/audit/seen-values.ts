@@ -2,12 +2,12 @@ import { compareBytes, mix } from '../decode/bytes.ts';
 import type { BytesColumn } from '../decode/typed-columns.ts';
 
 const EMPTY = -1;
-const LEAST_SLOTS = 1024;
+const MIN_SLOTS = 1024;
 
 /** A set of values of a column, as a hash table of row numbers. */
 export class SeenValues {
   private readonly column: BytesColumn;
-  private slots = new Int32Array(LEAST_SLOTS);
+  private slots = new Int32Array(MIN_SLOTS);
 
   constructor(column: BytesColumn) {
     this.column = column;

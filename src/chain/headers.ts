@@ -116,13 +116,13 @@ export function blockId(workchain: number, shard: string, seqno: number): string
 
 /** Converted shard ids; cleared if a source sends too many. */
 const shards = new Map<string, string>();
-const MOST_SHARDS = 4096;
+const MAX_SHARDS = 4096;
 
 function signedShard(hex: string): string {
   const known = shards.get(hex);
   if (known !== undefined) return known;
   const signed = BigInt.asIntN(64, BigInt(`0x${hex}`)).toString();
-  if (shards.size >= MOST_SHARDS) shards.clear();
+  if (shards.size >= MAX_SHARDS) shards.clear();
   shards.set(hex, signed);
   return signed;
 }

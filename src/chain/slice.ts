@@ -9,12 +9,12 @@ export interface Slice {
   readonly count: number;
 }
 
-const MOST_SLICES = 10_000;
+const MAX_SLICES = 10_000;
 
 /** Parses `3/16`. @throws {UsageError} */
 export function parseSlice(text: string): Slice {
   const [, index, count] = /^(\d{1,5})\/(\d{1,5})$/.exec(text.trim())?.map(Number) ?? [];
-  if (index !== undefined && count !== undefined && index >= 1 && index <= count && count <= MOST_SLICES) {
+  if (index !== undefined && count !== undefined && index >= 1 && index <= count && count <= MAX_SLICES) {
     return { index, count };
   }
   throw usage('a slice such as 3/16, from 1/16 to 16/16', JSON.stringify(text), {

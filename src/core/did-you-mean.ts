@@ -28,7 +28,7 @@ export function didYouMean(typed: string, choices: readonly string[]): string {
 }
 
 /** More names than these are listed only if none of them is close. */
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 
 /**
  * `did you mean blocks? There are: blocks, messages`, as hint for a name that is none of the choices.
@@ -39,7 +39,7 @@ export function choicesFor(typed: string, choices: readonly string[], unlisted: 
   const guess = didYouMean(typed, [...choices, ...unlisted]);
   const list = choices.join(', ') || 'none';
   if (guess === '') return `there are: ${list}`;
-  return choices.length > MOST_LISTED ? guess.trimEnd() : `${guess}There are: ${list}`;
+  return choices.length > MAX_LISTED ? guess.trimEnd() : `${guess}There are: ${list}`;
 }
 
 /** @throws {UsageError} for a name that is none of the choices */

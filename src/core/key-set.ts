@@ -1,8 +1,8 @@
-const LEAST_SLOTS = 16;
+const MIN_SLOTS = 16;
 
 /** A set of texts by 64-bit hashes: about 16 bytes per text, and no limit of entries as in `Set`. */
 export class KeySet {
-  private slots = new Uint32Array(2 * LEAST_SLOTS);
+  private slots = new Uint32Array(2 * MIN_SLOTS);
   private count = 0;
 
   get size(): number {

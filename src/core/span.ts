@@ -126,15 +126,15 @@ export function formatSpans(spans: readonly Span[]): string {
 }
 
 /** Maximum number of spans that are listed; the others are counted. */
-const MOST_SPANS = 8;
+const MAX_SPANS = 8;
 
 /** As {@link formatSpans}, shortened: `2,4,6,8,10,12,14,16 ... and 3,996 more spans, 4,100 blocks`. */
 export function shortSpans(spans: readonly Span[]): string {
   // One or two more spans are as short as their count.
-  if (spans.length <= MOST_SPANS + 2) return formatSpans(spans);
-  const rest = spans.slice(MOST_SPANS);
+  if (spans.length <= MAX_SPANS + 2) return formatSpans(spans);
+  const rest = spans.slice(MAX_SPANS);
   const more = `${formatCount(rest.length)} more spans, ${formatCount(totalSize(rest))} blocks`;
-  return `${formatSpans(spans.slice(0, MOST_SPANS))} ... and ${more}`;
+  return `${formatSpans(spans.slice(0, MAX_SPANS))} ... and ${more}`;
 }
 
 /** The minimum. `Math.min(...values)` would overflow the stack for 100,000 values. */

@@ -15,7 +15,7 @@ export type Mark = readonly number[];
 /** Memory of WebAssembly never shrinks: after a span that took more, the next one gets a new instance. */
 const REUSED_BYTES = 256 * 2 ** 20;
 /** Maximum of bytes that the rows of a span, and a page, may take together. */
-const MOST_BYTES = 2 ** 31;
+const MAX_BYTES = 2 ** 31;
 
 /** Decodes pages of one pipeline into batches of its tables, in WebAssembly. Rows accumulate until `clear`. */
 export class Decoder {
@@ -28,7 +28,7 @@ export class Decoder {
   /** Memory of the last result of `choose`. */
   private readonly arena = new Arena();
 
-  constructor(pipeline: PipelineDef, mostBytes = MOST_BYTES) {
+  constructor(pipeline: PipelineDef, mostBytes = MAX_BYTES) {
     this.pipeline = pipeline;
     this.plan = compilePlan(pipeline);
     this.mostBytes = mostBytes;

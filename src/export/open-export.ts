@@ -45,7 +45,7 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly steps?: readonly CommitStep[] | undefined;
 }
 
-const MOST_COMMIT_EVERY_MS = 86_400_000;
+const MAX_COMMIT_EVERY_MS = 86_400_000;
 
 /** An open export: session, warehouse and loaders. */
 export interface OpenExport {
@@ -80,7 +80,7 @@ export async function choosePipelines(options: ExportOptions): Promise<{
 
 /** @throws {UsageError} for an interval out of range */
 function requireInterval(ms = COMMIT_EVERY_MS): void {
-  if (ms >= 0 && ms <= MOST_COMMIT_EVERY_MS) return;
+  if (ms >= 0 && ms <= MAX_COMMIT_EVERY_MS) return;
   throw usage('at most 24 hours between commits', `${ms} ms`, {
     code: 'bad-option',
     hint: 'after a kill, all that is not committed is requested again',

@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 const BYTES = 32 * 2 ** 20;
 /** Assumed size of the first page. */
 const GUESS = 8 * 2 ** 20;
-const LEAST_PAGES = 2;
+const MIN_PAGES = 2;
 /** Decay of the size of a large page, by page. */
 const MEMORY = 0.95;
 
@@ -39,6 +39,6 @@ export class PageQueue {
   }
 
   private fitting(): number {
-    return Math.min(this.most, Math.max(LEAST_PAGES, Math.floor(BYTES / this.typical)));
+    return Math.min(this.most, Math.max(MIN_PAGES, Math.floor(BYTES / this.typical)));
   }
 }

@@ -50,7 +50,7 @@ interface Given
 export const COMMIT_EVERY_MS = 60_000;
 /** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
 const SPAN_SECONDS = 60;
-const LEAST_SPAN_REQUESTS = 20;
+const MIN_SPAN_REQUESTS = 20;
 
 /** The context of a run, of a repair, of batches without a warehouse, or of a plan: every walk gets one that is made here. */
 export function runContext({ session: { network, source, witness }, options, ...given }: Given): RunContext {
@@ -75,5 +75,5 @@ export function runContext({ session: { network, source, witness }, options, ...
 
 /** Maximum of requests per span, at the source's rate. */
 function requestsPerSpan({ rps }: Source): number {
-  return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_REQUESTS, Math.round(rps * SPAN_SECONDS));
+  return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(MIN_SPAN_REQUESTS, Math.round(rps * SPAN_SECONDS));
 }

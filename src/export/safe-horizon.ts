@@ -5,7 +5,7 @@ import type { LtWindow } from './lt-windows.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** Maximum number of blocks whose horizon is in memory. */
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
 /**
  * Finds the range of logical time of spans of masterchain blocks: from the safe horizon of the block before a span to that of its last
@@ -16,7 +16,7 @@ export function horizonRanges(context: WalkContext): (span: Span) => Promise<LtW
   const at = (seqno: number): Promise<bigint> => {
     const horizon = known.get(seqno) ?? fetchHorizon(context, seqno);
     // The end of one span is the start of the next; others are not needed again.
-    if (known.size > MOST_KNOWN) known.clear();
+    if (known.size > MAX_KNOWN) known.clear();
     known.set(seqno, horizon);
     return horizon;
   };

@@ -31,7 +31,7 @@ const OUTAGE_HINT = 'the source has problems; try again later, or lower --concur
 const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
 
 /** Maximum size of a body with a success status that is searched for an error. */
-const LONGEST_ERROR = 4096;
+const MAX_ERROR = 4096;
 
 /** Endpoints that return 422 for every failure, including database timeouts (api/README.md section 3). */
 const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
@@ -72,7 +72,7 @@ function describeSuccess(response: RawResponse, context: RequestContext): Fault 
     const what = `expected JSON, got an empty body with status ${response.status}`;
     return { code: 'not-json', what, hint: ADDRESS_HINT, pause };
   }
-  if (response.body.length <= LONGEST_ERROR && isApiError(response.body)) {
+  if (response.body.length <= MAX_ERROR && isApiError(response.body)) {
     const what = `an error with status ${response.status}`;
     return { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(response, context) };
   }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const REDACTED = '[redacted]';
 /** A shorter value may stand in a body by chance: rows would be changed. */
-const LEAST_SECRET = 16;
+const MIN_SECRET = 16;
 
 /** A value that is only sent to the source; it prints as `[redacted]`. */
 export class Secret {
@@ -25,7 +25,7 @@ export class Secret {
   /** Replaces every occurrence of the value in a body: a source may echo the request. */
   redactBody(body: Buffer): Buffer {
     const forms = [this.#value, encodeURIComponent(this.#value), JSON.stringify(this.#value).slice(1, -1)];
-    if (this.#value.length < LEAST_SECRET || !forms.some((form) => body.includes(form, 0, 'latin1'))) return body;
+    if (this.#value.length < MIN_SECRET || !forms.some((form) => body.includes(form, 0, 'latin1'))) return body;
     const text = forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), body.toString('latin1'));
     // Not from the pool of small buffers: bodies are moved to other threads.
     const clean = Buffer.alloc(text.length);

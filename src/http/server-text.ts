@@ -1,9 +1,9 @@
 const LONGEST = 200;
-const MOST_READ = 65_536;
+const MAX_READ = 65_536;
 
 /** The message in an error response: that of the API or gateway, the text of an HTML page, or the body. */
 export function readServerText(body: Buffer): string {
-  const text = body.subarray(0, MOST_READ).toString('utf8');
+  const text = body.subarray(0, MAX_READ).toString('utf8');
   const record = parseObject(text);
   for (const key of ['error', 'result', 'message']) {
     const value = record?.[key];
@@ -16,7 +16,7 @@ export function readServerText(body: Buffer): string {
 
 /** True for an error of the API itself: `{"error": "..."}`. */
 export function isApiError(body: Buffer): boolean {
-  return typeof parseObject(body.subarray(0, MOST_READ).toString('utf8'))?.['error'] === 'string';
+  return typeof parseObject(body.subarray(0, MAX_READ).toString('utf8'))?.['error'] === 'string';
 }
 
 /** True if the first character after whitespace opens a tag. */

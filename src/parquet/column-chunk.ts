@@ -20,7 +20,7 @@ import { type Bounds, mergeBounds, truncateBounds } from './statistics.ts';
 import type { Compress, Decompress } from './zstd.ts';
 
 /** Maximum size of bounds in the footer, which has them for every column of every row group. */
-const LONGEST_BOUND = 256;
+const MAX_BOUND = 256;
 
 /** A column chunk, and its Bloom filter, which is written after the row group. */
 interface FinishedChunk {
@@ -65,7 +65,7 @@ export class ColumnChunkWriter {
     const { physical } = kinds[this.#column.kind];
     const { pages, plainBytes } = this.#encoder.encode(vector, rows);
     for (const { raw, encoding, bounds: exact, ...page } of pages) {
-      const bounds = exact && truncateBounds(physical, exact, LONGEST_BOUND);
+      const bounds = exact && truncateBounds(physical, exact, MAX_BOUND);
       this.#bounds = mergeBounds(physical, this.#bounds, bounds);
       this.#writePage(raw, { ...page, bounds }, encoding);
     }

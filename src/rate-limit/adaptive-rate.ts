@@ -9,7 +9,7 @@ export const SLOWEST_RPS = 0.1;
 /** Requests per second of a process that knows no limit yet. */
 export const FIRST_RPS = 1;
 /** The rate increases only if this share of it was used: an unused rate proves nothing. */
-const LEAST_USE = 0.8;
+const MIN_USE = 0.8;
 const STEP = { ms: 1000, starts: 3 };
 /** Growth per step before the first 429. */
 const GROWTH = { slowBelowRps: 4, low: 2, high: 1.4 };
@@ -24,7 +24,7 @@ const SAME_LIMIT = 0.1;
 const REPEAT_MS = 5000;
 const REPEAT_CUTS = [0.9, 0.7, 0.5] as const;
 const HOLD_MS = 250;
-const LONGEST_HOLD_MS = 5000;
+const MAX_HOLD_MS = 5000;
 /** With a shorter log than `least`, no limit is estimated; with one shorter than `full`, the previous limit counts more. */
 const REACH_MS = { least: 2500, full: 20_000 };
 const LOG = { binMs: 250, bins: 480 };
@@ -61,7 +61,7 @@ export function recordStart(rate: AdaptiveRate, at: number): AdaptiveRate {
   const next = { ...rate, log: addStart(rate.log, at), stepStarts: rate.stepStarts + 1 };
   const elapsedMs = at - rate.steppedAt;
   if (elapsedMs < Math.max(STEP.ms, (STEP.starts * 1000) / rate.rps)) return next;
-  const isUsed = next.stepStarts >= (LEAST_USE * FILL * rate.rps * elapsedMs) / 1000;
+  const isUsed = next.stepStarts >= (MIN_USE * FILL * rate.rps * elapsedMs) / 1000;
   const stepped = { ...next, steppedAt: at, stepStarts: 0 };
   return isUsed ? stepUp(stepped, at, elapsedMs) : stepped;
 }
@@ -112,7 +112,7 @@ function cutAgain(rate: AdaptiveRate, now: number): readonly [AdaptiveRate, numb
   const cut = REPEAT_CUTS[Math.min(rate.repeats, REPEAT_CUTS.length - 1)] ?? 0.5;
   const repeats = rate.repeats + 1;
   const next = { ...rate, repeats, rps: Math.max(SLOWEST_RPS, rate.rps * cut) };
-  const holdMs = Math.min(LONGEST_HOLD_MS, HOLD_MS * 2 ** repeats);
+  const holdMs = Math.min(MAX_HOLD_MS, HOLD_MS * 2 ** repeats);
   if (repeats === 1) return [next, holdMs];
   // The limit itself has decreased, so earlier requests are no longer evidence.
   return [{ ...next, found: next.rps, waitMs: PROBE.firstWaitMs, log: emptyLog(now) }, holdMs];

@@ -22,7 +22,7 @@ type Spoiler = (typeof SPOILERS)[number];
 export type ProcessState = ReturnType<Chance['next']>;
 
 /** Maximum failures of one URL in a row. */
-const MOST_IN_A_ROW = 2;
+const MAX_IN_A_ROW = 2;
 const TIMEOUT = '{"error":"timeout: context deadline exceeded"}';
 const RATE_BODY = '{"ok": false, "result": "Ratelimit exceed", "code": 429}';
 const HTML_BODY =
@@ -59,7 +59,7 @@ export class Chance {
       spoiler === 'brokenGzip' ? gzip : spoiler !== 'shortBlocks' || BLOCK_LISTS.has(path);
     const before = this.#failures.get(target) ?? 0;
     const spoiler =
-      before >= MOST_IN_A_ROW
+      before >= MAX_IN_A_ROW
         ? undefined
         : SPOILERS.find((name, index) => isChosen(faults[name], index + 1) && canAct(name));
     if (spoiler === undefined) this.#failures.delete(target);

@@ -9,7 +9,7 @@ export interface Patch {
 /** Lowers limits that only large ledgers reach to a few dozen commits. */
 export const TUNED: readonly Patch[] = [
   { file: 'warehouse/ledger/ledger-folder', from: 'CHECKPOINT_ENTRIES = 100', to: 'CHECKPOINT_ENTRIES = 4' },
-  { file: 'warehouse/ledger/entries', from: 'LEAST_PRUNED = 2_000', to: 'LEAST_PRUNED = 10' },
+  { file: 'warehouse/ledger/entries', from: 'MIN_PRUNED = 2_000', to: 'MIN_PRUNED = 10' },
   { file: 'warehouse/parquet-store/folder-writes', from: 'PRUNE_EVERY = 100', to: 'PRUNE_EVERY = 5' },
 ];
 

@@ -78,11 +78,11 @@ export function amount(name: u32, row: u32): u64 {
 /** Bytes of a string, where the address of its text is, and the length up to which the text is in the string itself. */
 export const STRING_BITS: usize = 4;
 export const ADDRESS: usize = 8;
-export const MOST_INLINED: u32 = 12;
+export const MAX_INLINED: u32 = 12;
 
 /** Address of the text of a string. */
 export function textAt(string: usize): usize {
-  return load<u32>(string) > MOST_INLINED ? <usize>load<u32>(string, ADDRESS) : string + 4;
+  return load<u32>(string) > MAX_INLINED ? <usize>load<u32>(string, ADDRESS) : string + 4;
 }
 
 /** Address of a text or of bytes. */

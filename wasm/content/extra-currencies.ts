@@ -6,9 +6,9 @@ import { bytesAt, lengthAt } from './columns';
 import { putLabel } from './dictionary';
 
 /** Maximum number of currencies: a dictionary of as many has 8,191 cells, and a message of the chain has at most 8,192. */
-const MOST_CURRENCIES: u32 = 4096;
+const MAX_CURRENCIES: u32 = 4096;
 /** Bytes of the shortest pair, `"1":"2",`. */
-const SHORTEST_PAIR: u32 = 8;
+const MIN_PAIR: u32 = 8;
 /** Root of a value that no cell can have. */
 export const MALFORMED: u32 = 0xfffffffe;
 
@@ -20,7 +20,7 @@ const amounts: usize = memory.data(4096 * 32, 16);
 const AMOUNT: usize = 32;
 const WORDS: u32 = 4;
 /** Decimal digits of the greatest amount, which has 248 bits. */
-const MOST_DIGITS: usize = 75;
+const MAX_DIGITS: usize = 75;
 
 let found: u32 = 0;
 let nextCell: u32 = 0;
@@ -28,7 +28,7 @@ let nextCell: u32 = 0;
 /** Maximum number of cells that the dictionary of a value has. */
 export function extraCells(name: u32, row: u32): u32 {
   const length = lengthAt(name, row);
-  return length > 2 ? 2 * min(MOST_CURRENCIES, length / SHORTEST_PAIR + 1) : 0;
+  return length > 2 ? 2 * min(MAX_CURRENCIES, length / MIN_PAIR + 1) : 0;
 }
 
 /** Builds the dictionary of a value. Returns its root: NONE for null and {}; MALFORMED for a value that no cell can have. */
@@ -57,7 +57,7 @@ function parse(at: usize, length: u32): bool {
   if (length < 2 || load<u8>(at) != 123 || load<u8>(end - 1) != 125) return false;
   if (length == 2) return true;
   for (let from = at + 1; from < end; from++) {
-    if (found == MOST_CURRENCIES) return false;
+    if (found == MAX_CURRENCIES) return false;
     const amount = amounts + <usize>found * AMOUNT;
     from = readQuoted(from, end, amount);
     if (from == 0 || load<u64>(amount) > 0xffffffff || !isNarrow(amount) || load<u8>(from) != 58) return false;
@@ -82,7 +82,7 @@ function readQuoted(from: usize, end: usize, to: usize): usize {
   let at = first;
   for (; at < end && load<u8>(at) != 34; at++) {
     const digit = <u32>load<u8>(at) - 48;
-    if (digit > 9 || at - first == MOST_DIGITS) return 0;
+    if (digit > 9 || at - first == MAX_DIGITS) return 0;
     appendDigit(to, digit);
   }
   const digits = at - first;

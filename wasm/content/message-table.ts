@@ -135,13 +135,13 @@ export function becomesTwin(position: u32): bool {
 }
 
 /** Slots that are compared: hashes that begin alike are few, unless a server makes them. */
-const MOST_SLOTS: u32 = 8;
+const MAX_SLOTS: u32 = 8;
 
 /** The first message with the hash of one; NONE if there is none before it: then it is noted, if there is room. */
 function withHash(position: u32): u32 {
   const hash = messageAt(position) + HASH;
   const slot = load<u32>(hash);
-  for (let k: u32 = 0; k < MOST_SLOTS; k++) {
+  for (let k: u32 = 0; k < MAX_SLOTS; k++) {
     const at = slots + ((<usize>((slot + k) & slotMask)) << 2);
     const found = load<u32>(at);
     if (found == 0) {

@@ -1,6 +1,6 @@
 // Rows that come from a database in any order: their places in memory, and the transaction of each message.
 
-import { ADDRESS, bitAt, bytesAt, lengthAt, MOST_INLINED, STRING_BITS } from './columns';
+import { ADDRESS, bitAt, bytesAt, lengthAt, MAX_INLINED, STRING_BITS } from './columns';
 import { MSG_TRANSACTION, TX_HASH } from './fields';
 
 /** Sets the bits of rows from `before` on as those at `from`, which is 0 if all are set. Bits after them are cleared. */
@@ -37,7 +37,7 @@ export function findPiece(strings: usize, validity: usize, from: u32, to: u32): 
   for (let row = from; row < to; row++) {
     const string = strings + ((<usize>row) << STRING_BITS);
     const length = load<u32>(string);
-    if (length <= MOST_INLINED || !bitAt(validity, row)) continue;
+    if (length <= MAX_INLINED || !bitAt(validity, row)) continue;
     const start = load<u64>(string, ADDRESS);
     if (pieceFrom == to) {
       pieceFrom = row;
@@ -59,7 +59,7 @@ export function linkPiece(strings: usize, at: usize): u32 {
   for (let row = pieceFrom; row < pieceTo; row++) {
     const string = strings + ((<usize>row) << STRING_BITS);
     const place = load<u64>(string, ADDRESS) - pieceStart;
-    if (load<u32>(string) > MOST_INLINED) store<u64>(string, <u64>at + place, ADDRESS);
+    if (load<u32>(string) > MAX_INLINED) store<u64>(string, <u64>at + place, ADDRESS);
   }
   return pieceTo;
 }

@@ -80,9 +80,9 @@ const UNHASHED: u8 = 12;
 const SKIPPED_FOR: u8 = 8;
 
 /** Maximum number of outgoing messages. */
-const MOST_MESSAGES: u32 = 255;
+const MAX_MESSAGES: u32 = 255;
 /** Maximum number of combinations of depths that are tried. */
-const MOST_GUESSES: u32 = 60;
+const MAX_GUESSES: u32 = 60;
 
 // Fields of a transaction at work: its verdict; the variant to build next; its first message, their number, and whether one was received;
 // its first cell; roots of extra currencies; if its last variant did
@@ -146,7 +146,7 @@ export function assignMessages(starts: usize): void {
       place(transaction, at, received > 0);
     }
     store<u8>(transaction, <u8>min(received, 2), RECEIVED);
-    if (size > MOST_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
+    if (size > MAX_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
     else setVerdict(transaction, received > 1 ? CONTRADICTS : UNDECIDED);
   }
 }
@@ -157,7 +157,7 @@ function place(transaction: usize, message: u32, hasReceived: bool): void {
   let at = message;
   if (isReceived(message)) {
     for (; at > own && !isReceived(orderedAt(at - 1)); at--) store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
-  } else if (message - own <= MOST_MESSAGES) {
+  } else if (message - own <= MAX_MESSAGES) {
     const lowest = own + <u32>hasReceived;
     const created = createdOf(message);
     for (; at > lowest && createdOf(orderedAt(at - 1)) > created; at--)
@@ -270,15 +270,15 @@ function combinationsOf(transaction: usize): u32 {
   const first = load<u32>(transaction, FIRST);
   for (let k: u32 = 0; k < load<u32>(transaction, MESSAGES); k++) {
     const message = orderedAt(first + k);
-    if (stateOf(message) == UNKNOWN) all = min(all * depthsOf(message), MOST_GUESSES + 1);
+    if (stateOf(message) == UNKNOWN) all = min(all * depthsOf(message), MAX_GUESSES + 1);
   }
   return all;
 }
 function guessesOf(transaction: usize): u32 {
-  return min(combinationsOf(transaction), MOST_GUESSES);
+  return min(combinationsOf(transaction), MAX_GUESSES);
 }
 function isBeyondGuesses(transaction: usize): bool {
-  return combinationsOf(transaction) > MOST_GUESSES;
+  return combinationsOf(transaction) > MAX_GUESSES;
 }
 
 /** Sets the depths of unknown messages. The second guess is the opposite of the first: messages of a transaction are usually alike. */

@@ -4,9 +4,9 @@ import { isSame } from './bytes';
 /** Number of values after which repetition is judged. */
 const SAMPLE: u32 = 512;
 /** Maximum probes per value, in case values were chosen to collide. */
-const MOST_PROBES: i64 = 8;
+const MAX_PROBES: i64 = 8;
 /** Maximum size of a dictionary page before compression, in bytes: readers load it for a single row. */
-const MOST_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 2 << 20;
 /** Longer values are hashed by four of their words: different values mostly share no more than a prefix. */
 const LONG_HASH: usize = 16;
 const START_SLOTS: u32 = 1024;
@@ -86,7 +86,7 @@ export function addValues(own: Dictionary, values: usize, offsets: usize, count:
   const added = own.values.size - bytesBefore;
   // At most three quarters of the size in PLAIN encoding.
   const pays = isGiven || 8 * <u64>added + <u64>count * bitsOf(own) <= 6 * <u64>plain;
-  if (isFound && pays && own.values.size <= MOST_BYTES) return true;
+  if (isFound && pays && own.values.size <= MAX_BYTES) return true;
   own.size = own.before;
   own.values.size = bytesBefore;
   return false;
@@ -121,7 +121,7 @@ function rehash(own: Dictionary): void {
 
 function findNumbers(own: Dictionary, values: usize, count: u32, into: usize): bool {
   const width: usize = own.width;
-  let probes = MOST_PROBES * <i64>count;
+  let probes = MAX_PROBES * <i64>count;
   let entry: u32 = 0;
   for (let row: u32 = 0; row < count; row++) {
     const at = values + <usize>row * width;
@@ -147,7 +147,7 @@ function findNumbers(own: Dictionary, values: usize, count: u32, into: usize): b
 }
 
 function findTexts(own: Dictionary, values: usize, offsets: usize, count: u32, into: usize): bool {
-  let probes = MOST_PROBES * <i64>count;
+  let probes = MAX_PROBES * <i64>count;
   let entry: u32 = 0;
   let before: usize = 0;
   let beforeLength: usize = usize.MAX_VALUE;
@@ -169,7 +169,7 @@ function findTexts(own: Dictionary, values: usize, offsets: usize, count: u32, i
         enter(own, slot, hash);
         entry = own.size;
         addText(own, at, length);
-        if (own.values.size > MOST_BYTES) return false;
+        if (own.values.size > MAX_BYTES) return false;
       }
     }
     before = at;

@@ -5,7 +5,7 @@ import { Node, Table } from './plan';
 import { appendPointer, appendRaw } from './text';
 
 /** Of the fields without a column, those that are counted by name are few, unless a page has nothing but such fields. */
-const MOST_COMPARED: usize = 64;
+const MAX_COMPARED: usize = 64;
 
 /** A kind of field without a column, and how many there are in a page. */
 @unmanaged
@@ -105,7 +105,7 @@ export function countEnvelope(): void {
 
 function countOne(table: Table, text: usize, length: usize): void {
   const size = offsetof<Unknown>();
-  const last = unknown.at + min(unknown.size, MOST_COMPARED * size);
+  const last = unknown.at + min(unknown.size, MAX_COMPARED * size);
   for (let at = unknown.at; at < last; at += size) {
     const one = changetype<Unknown>(at);
     if (one.table !== table || one.length != length) continue;

@@ -5,7 +5,7 @@ import { hexAt } from './skip';
 
 const MINUS: u8 = 45;
 /** Digits of a DECIMAL(38,0). */
-const MOST_DIGITS: usize = 38;
+const MAX_DIGITS: usize = 38;
 /** Digits that 64 bits hold, whatever they are. */
 const HALF_DIGITS: usize = 19;
 
@@ -39,7 +39,7 @@ export function readInteger128(key: Key, row: u32, start: usize): usize {
   let to = from;
   while (<u8>(load<u8>(to) - 48) <= 9) to++;
   const length = to - from;
-  if (length - 1 >= MOST_DIGITS || (load<u8>(from) == 48 && (length > 1 || isNegative))) return refused();
+  if (length - 1 >= MAX_DIGITS || (load<u8>(from) == 48 && (length > 1 || isNegative))) return refused();
   let low: u64;
   let high: u64 = 0;
   if (length <= HALF_DIGITS) low = digits(from, to);
@@ -101,7 +101,7 @@ export function readWide(key: Key, row: u32, at: usize): usize {
     append(key.bytes, at + 1, to - at - 1);
     close(key.bytes, row);
   }
-  if (changetype<usize>(key.numbers) && length <= MOST_DIGITS && readInteger128(key, row, at + 1) == 0) return 0;
+  if (changetype<usize>(key.numbers) && length <= MAX_DIGITS && readInteger128(key, row, at + 1) == 0) return 0;
   return to + 1;
 }
 

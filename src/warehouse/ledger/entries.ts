@@ -135,7 +135,7 @@ export function entryName(number: number): string {
 /** How long a checkpoint retains superseded entries, whose files may be in use until the grace period ends. */
 export const CHECKPOINT_GRACE_MS = 86_400_000;
 
-const LEAST_PRUNED = 2_000;
+const MIN_PRUNED = 2_000;
 
 /** The part of the ledger up to an entry that still matters. */
 export interface Checkpoint {
@@ -170,7 +170,7 @@ export class Entries {
   readonly #leastPruned: number;
 
   /** @param leastPruned minimum number of entries for some to be pruned */
-  constructor(leastPruned = LEAST_PRUNED) {
+  constructor(leastPruned = MIN_PRUNED) {
     this.#leastPruned = leastPruned;
     this.#pruneAt = leastPruned;
   }

@@ -10,8 +10,8 @@ import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
 import { describeNewest, storedSpans, type WarehouseStatus } from './status.ts';
 
-const MOST_SPANS = 3;
-const MOST_MARTS = 2;
+const MAX_SPANS = 3;
+const MAX_MARTS = 2;
 
 /** Missing blocks, then one line for each pipeline and mart. */
 export function formatSummary(status: WarehouseStatus, now = Date.now()): string {
@@ -111,13 +111,13 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
 
 /** `a, b, c and 9 more`; --long has all. */
 function firstFew(names: readonly string[]): string {
-  const rest = names.length - MOST_MARTS;
-  return rest > 1 ? `${names.slice(0, MOST_MARTS).join(', ')} and ${rest} more` : names.join(', ');
+  const rest = names.length - MAX_MARTS;
+  return rest > 1 ? `${names.slice(0, MAX_MARTS).join(', ')} and ${rest} more` : names.join(', ');
 }
 
 /** The first few spans, and the number of the others. */
 function some(spans: readonly Span[]): string {
-  const rest = spans.length - MOST_SPANS;
-  const shown = formatSpans(spans.slice(0, MOST_SPANS));
+  const rest = spans.length - MAX_SPANS;
+  const shown = formatSpans(spans.slice(0, MAX_SPANS));
   return rest > 0 ? `${shown} and ${formatCount(rest)} more` : shown;
 }
