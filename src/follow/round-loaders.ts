@@ -35,14 +35,14 @@ export class RoundLoaders {
     this.#own = ownLoaders(stages);
   }
 
-  /** True if the pipelines of a round of this size share one pool. */
-  areShared(blocks: number): boolean {
+  /** True if the worker decodes a round of this size, for all pipelines. */
+  usesWorker(blocks: number): boolean {
     return blocks >= MANY_BLOCKS;
   }
 
   /** The loaders for a round. No other round may be in progress. */
   async for(blocks: number): Promise<LoaderPool> {
-    if (blocks >= MANY_BLOCKS) {
+    if (this.usesWorker(blocks)) {
       this.#worker ??= openLoaders(this.#stages, false);
       return this.#worker;
     }

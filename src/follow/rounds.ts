@@ -120,7 +120,7 @@ export class Rounds {
       await this.runTurns(turns, input, {
         context,
         ends,
-        isSharing: !(this.options.loaders?.areShared(blocks) ?? true),
+        isSharing: this.options.loaders?.usesWorker(blocks) === false,
       });
       if (options.stop?.aborted === true) return false;
       isComplete = true;

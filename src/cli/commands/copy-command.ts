@@ -9,13 +9,13 @@ import { endpointOption } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 
 const HELP = `
-Each file is compared with its checksum in the ledger on its way. A copy that was interrupted goes on where it was, and cannot be opened
-before it is complete. Run it again later to bring a copy up to date, unless the copy was written itself. The source may be written
-meanwhile; the copy has the entries that were there at the start.
+Each file is compared with its checksum in the ledger. An interrupted copy continues where it stopped, and cannot be opened before it is
+complete. Run the command again later to update a copy, unless the copy was written itself. The source may be written meanwhile; the copy
+has the entries that were there at the start.
 
 With --add, the blocks of one or more folders are added to another one, such as the slices of a range that were exported into a folder each.
-Their files are compared with their checksums, and their rows are measured again. Blocks that are there already stay as they are, and a
-commit of which some blocks are there is not added, which the command says. Marts, lookups and lists of the whole network are not added.
+Their files are compared with their checksums, and their rows are measured again. Blocks that are there already stay unchanged. A commit
+with some of these blocks is not added; the command names it. Marts, lookups and lists of the whole network are not added.
 
 Examples:
   tonlake copy data/mainnet s3://lake/mainnet

@@ -18,7 +18,7 @@ interface ShowFlags extends ContextFlags {
 const HELP = `
 An address (raw or user-friendly) shows the account: balance, status, contract, jettons, NFTs, last transactions. A hash (hex, base64 or
 base64url) shows the transaction, message or block, and its trace as a tree. A seqno shows the masterchain block, @NAME the account of a
-domain. --why adds where its row is from: ledger entry, file, proof. --live asks the source instead of the warehouse.
+domain. --why adds where its row is from: ledger entry, file, proof. --live reads from the source instead of the warehouse.
 
 A table shows its columns, or its Parquet files (--files), one path per line, for Spark, Polars, ClickHouse or pandas. A table with the key
 of a row shows that row, and where it is from. A key is given as values in the order of the key columns, or as column=value for any column.
