@@ -156,7 +156,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     ...['--concurrency=1', '--log=x', '--without=messages', '--max-lag=1m', '--drain=1', '--publish=iceberg'].map(
       (option) => ({
         args: ['follow', '--pending', `0:${'0'.repeat(64)}`, option],
-        says: new RegExp(`--pending cannot be combined with ${option.replace(/=.*/, '')}; hint: pending transactions`),
+        says: new RegExp(
+          `--pending cannot be combined with ${option.replace(/=.*/, '')}; hint: follow pending transactions`,
+        ),
       }),
     ),
     {
