@@ -1,5 +1,4 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
-import { oncePer } from '../core/once-per.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
@@ -58,25 +57,24 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
   return ledger.filter((entry) => entry.tables[table] !== undefined);
 }
 
-/** A select and the macros that it calls, in SQL. */
-export interface SelectText {
-  readonly sql: string;
-  readonly macros: readonly string[];
+/** Hash of a select and of the macros that it calls. To be made once, because a select has a stamp for each day. */
+export function hashSelect(sql: string, macros: readonly string[]): string {
+  return sha256Of(JSON.stringify([sql, macros]), 16);
 }
 
-/** Cached, because a select has a stamp for each day. */
-const hashOf = oncePer(({ sql, macros }: SelectText) => sha256Of(JSON.stringify([sql, macros]), 16));
-
-/** Hash of a select and of the rows that it reads: 16 hex digits. Merges of its inputs do not change it. */
+/**
+ * Hash of a select and of the rows that it reads: 16 hex digits. Merges of its inputs do not change it.
+ * @param select of {@link hashSelect}
+ */
 export function stampOf(
-  select: SelectText,
+  select: string,
   { parts, days }: Pick<Slice, 'parts' | 'days'>,
   ...more: readonly unknown[]
 ): string {
   const origins = [...parts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([table, entries]) => [table, originOf(entries, table, days)]);
-  return sha256Of(JSON.stringify([hashOf(select), origins, ...more]), 16);
+  return sha256Of(JSON.stringify([select, origins, ...more]), 16);
 }
 
 /** The worst state of some blocks, or of all blocks of the warehouse, among some pipelines. */

@@ -27,12 +27,12 @@ import {
   describeForgottenInputs,
   entriesOf,
   feedingPipelines,
+  hashSelect,
   isForgotten,
   leftOutBehind,
   neverExported,
   pipelinesBehind,
   readSlices,
-  type SelectText,
   type Slice,
   spanOf,
   stampOf,
@@ -243,10 +243,10 @@ function newestNumber(store: Store): number {
   return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
 
-const selectTextOf = oncePer(({ file: { sql }, macros }: MartDef): SelectText => ({ sql, macros }));
+const hashOf = oncePer(({ file: { sql }, macros }: MartDef) => hashSelect(sql, macros));
 
 function martStamp(mart: MartDef, slice: Slice, covered: Covered): string {
-  return stampOf(selectTextOf(mart), slice, covered);
+  return stampOf(hashOf(mart), slice, covered);
 }
 
 /** True for an error of the select itself. */

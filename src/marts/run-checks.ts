@@ -12,7 +12,7 @@ import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { knownWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
 import { type CheckDef, type CheckPart, loadChecks, withDeclared } from './load-checks.ts';
-import { entriesOf, readSlices, stampOf } from './mart-inputs.ts';
+import { entriesOf, hashSelect, readSlices, stampOf } from './mart-inputs.ts';
 import { limitedInputs } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
@@ -186,9 +186,10 @@ async function planWork(
   const isDaily = part.scope === 'day';
   const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
   const commits = part.readsCommits ? committedSpans(store.ledger()) : undefined;
+  const select = hashSelect(part.sql, part.macros);
   const stamps = slices.map((slice) => {
     const more = commits === undefined ? [] : [spansWithin(commits, context.days.get(slice.date ?? ''))];
-    return { day: slice.date, seen: stampOf(part, slice, ...more) };
+    return { day: slice.date, seen: stampOf(select, slice, ...more) };
   });
   if (isDaily) {
     const days = new Set(stamps.map(({ day }) => day));
