@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
-import { accessTo, startObjectStore, startRelay } from './lib/object-store.mjs';
+import { accessTo, movedStore, startObjectStore, startRelay } from './lib/object-store.mjs';
 import { cli, must, scratch } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
@@ -32,6 +32,7 @@ const MARTS = ['accounts', 'latest_balances', 'transactions_daily', 'messages_by
 
 const folder = scratch();
 const sandbox = await startSandbox({ blocks: blocks * (nights + LAPS + 2), blockTimeMs: DAY_MS / blocks });
+let today = 0;
 const { warehouse, data, env, requests } = await openPlace();
 const verifying = { network: sandbox.url, warehouse, verify: true };
 writeFileSync(join(folder, 'verify.yaml'), JSON.stringify(verifying));
@@ -61,6 +62,7 @@ const commandsAt = (night) => Object.entries(commandsOf(`${1 + (night - 1) * blo
 const placeOf = (grown) => `${data}-${grown}`;
 try {
   for (let night = 1; night <= nights; night++) {
+    today = night;
     for (const [, args] of commandsAt(night)) {
       worker.send({ night, args });
       const [code] = await once(worker, 'message');
@@ -80,6 +82,7 @@ try {
 /** Runs a further night of a warehouse at the place where it grew. */
 async function measureNight(grown, lap) {
   const night = grown + 1 + lap;
+  today = night;
   renameSync(placeOf(grown), data);
   for (const [name, args] of commandsAt(night)) {
     const before = requests();
@@ -121,7 +124,10 @@ async function openPlace() {
   if (values.place === 'folder') return { warehouse: local, data: local, env: {}, requests: () => 0 };
   const port = await startObjectStore('versitygw', join(folder, 's3'), 48_741);
   let seen = 0;
-  const relay = await startRelay(port, { see: () => void seen++ });
+  const relay = await startRelay(port, {
+    see: () => void seen++,
+    moved: movedStore(join(folder, 's3'), () => today),
+  });
   const data = join(folder, 's3', 'lake', 'w');
   return { warehouse: 's3://lake/w', data, env: accessTo(relay), requests: () => seen };
 }

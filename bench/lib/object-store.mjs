@@ -1,12 +1,16 @@
 // Object stores of the benches: versitygw or MinIO on this machine, behind a relay that observes every request.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { createHash, createHmac } from 'node:crypto';
+import { mkdirSync, utimesSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SignatureV4 } from '@smithy/signature-v4';
 
 const KEY = { id: 'lake', secret: 'lakelake1' };
+const REGION = 'us-east-1';
+const DAY_MS = 86_400_000;
 
 const STORES = {
   versitygw: (port, folder) => ({
@@ -44,19 +48,21 @@ export async function startObjectStore(kind, folder, port) {
 
 /**
  * A relay to a store. `see` is called with each request, and may return a status to respond with; `count` is called with the bytes of bodies in
- * both directions. `waitMs`: latency of each response.
+ * both directions. `waitMs`: latency of each response. `moved`: makes the store appear to be in the future for clients whose clock is moved, too.
  */
-export async function startRelay(port, { see = () => undefined, count = () => {}, waitMs = 0 }) {
+export async function startRelay(port, { see = () => undefined, count = () => {}, waitMs = 0, moved }) {
   const agent = new Agent({ keepAlive: true });
-  const relay = createServer((inbound, response) => {
+  const relay = createServer(async (inbound, response) => {
     const { method, url, headers } = inbound;
     const own = see(method, url);
     if (own !== undefined) {
       response.writeHead(own).end();
       return;
     }
-    const outbound = request({ host: '127.0.0.1', port, agent, method, path: url, headers }, async (reply) => {
+    const sent = moved === undefined ? headers : await moved.sign(method, url, headers);
+    const outbound = request({ host: '127.0.0.1', port, agent, method, path: url, headers: sent }, async (reply) => {
       await delay(waitMs);
+      moved?.see(method, url, reply);
       response.writeHead(reply.statusCode, reply.headers);
       reply.on('data', (part) => count(part.length, 'received'));
       reply.pipe(response);
@@ -69,12 +75,64 @@ export async function startRelay(port, { see = () => undefined, count = () => {}
   return `http://127.0.0.1:${relay.address().port}`;
 }
 
+/**
+ * The clock of a store over `folder`, moved ahead by the days that `days` returns: responses and new files have its time, and requests signed
+ * with it are signed anew, because the store itself keeps the time of this machine.
+ */
+export function movedStore(folder, days) {
+  const signer = new SignatureV4({
+    credentials: { accessKeyId: KEY.id, secretAccessKey: KEY.secret },
+    region: REGION,
+    service: 's3',
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const now = () => new Date(Date.now() + days() * DAY_MS);
+  return {
+    async sign(method, url, { authorization, 'x-amz-date': _, ...headers }) {
+      if (authorization === undefined) return headers;
+      const [path, search = ''] = url.split('?');
+      const query = {};
+      for (const [name, value] of new URLSearchParams(search)) query[name] = value;
+      // Only what the client has signed: a header such as Expect may change on the way.
+      const names = /SignedHeaders=([^,]+)/.exec(authorization)[1].split(';');
+      const signed = Object.fromEntries(names.filter((name) => name in headers).map((name) => [name, headers[name]]));
+      const { headers: own } = await signer.sign({ method, path, query, headers: signed });
+      return { ...headers, ...own };
+    },
+    see(method, url, reply) {
+      reply.headers.date = now().toUTCString();
+      const { pathname, searchParams } = new URL(url, 'http://store');
+      const isWritten =
+        method === 'PUT' ? !searchParams.has('partNumber') : method === 'POST' && searchParams.has('uploadId');
+      if (isWritten && reply.statusCode < 300) utimesSync(join(folder, decodeURIComponent(pathname)), now(), now());
+    },
+  };
+}
+
+/** SHA-256 in the form that the signer calls. */
+class Sha256 {
+  #hash;
+
+  constructor(secret) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret);
+  }
+
+  update(data) {
+    this.#hash.update(data);
+  }
+
+  async digest() {
+    return this.#hash.digest();
+  }
+}
+
 /** Variables of a client of the store. */
 export const accessTo = (url) => ({
   ...{
     AWS_ACCESS_KEY_ID: KEY.id,
     AWS_SECRET_ACCESS_KEY: KEY.secret,
-    AWS_REGION: 'us-east-1',
+    AWS_REGION: REGION,
     AWS_ENDPOINT_URL_S3: url,
   },
   // Ignores the AWS configuration of this user and machine.
