@@ -1,8 +1,10 @@
 // What each night costs as a warehouse grows: the commands of a nightly job after few nights, and after many.
 //   npm run build && node bench/nights.mjs [--nights 400] [--blocks 12] [--place folder|bucket] [--write]
+//   npm run build && node bench/nights.mjs --days 8 --blocks 2000 [--write]
 // Every night runs all commands, a day after the night before by their clock. One process runs those of the nights in which the warehouse grows.
 // A copy is made early on; at the end both run further nights by turns, each command in a process of its own, which are measured. The sandbox
-// network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
+// network is in this process. With --days, nights come on top of days of mainnet's size, each of 3.5 million transactions in 13 million rows,
+// instead: on top of one, and of all. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
@@ -12,12 +14,14 @@ import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
 import { accessTo, movedStore, startObjectStore, startRelay } from './lib/object-store.mjs';
 import { cli, must, scratch } from './lib/process.mjs';
+import { COPY_BLOCKS, FIRST_BLOCK, repeatedWarehouse } from './lib/repeated-warehouse.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
   options: {
     nights: { type: 'string', default: '400' },
     blocks: { type: 'string', default: '12' },
+    days: { type: 'string' },
     place: { type: 'string', default: 'folder' },
     write: { type: 'boolean', default: false },
   },
@@ -25,13 +29,27 @@ const { values } = parseArgs({
 const nights = Number(values.nights);
 const blocks = Number(values.blocks);
 const DAY_MS = 86_400_000;
-/** Nights after which commands are measured, and how often; a night before is not measured, because a copy has other folders. */
-const [early, late] = [Math.min(20, nights >> 1), nights];
+const COPIES_A_DAY = DAY_MS / 400 / COPY_BLOCKS;
+/** The last blocks of the warehouses that are compared, and their nights by the clock. */
+const grown =
+  values.days === undefined
+    ? [Math.min(20, nights >> 1), nights].map((night) => ({ title: `night ${night}`, night, end: night * blocks }))
+    : [1, Number(values.days)].map((days) => ({
+        title: `on ${days} days`,
+        night: days,
+        copies: days * COPIES_A_DAY + 1,
+        end: FIRST_BLOCK + (days * COPIES_A_DAY + 1) * COPY_BLOCKS - 1,
+      }));
+const [early, late] = grown;
+/** How often each is measured; a night before is not measured, because a copy has other folders. */
 const LAPS = 3;
 const MARTS = ['accounts', 'latest_balances', 'transactions_daily', 'messages_by_opcode_daily', 'balances_history'];
 
 const folder = scratch();
-const sandbox = await startSandbox({ blocks: blocks * (nights + LAPS + 2), blockTimeMs: DAY_MS / blocks });
+const sandbox = await startSandbox({
+  blocks: late.end + blocks * (LAPS + 2),
+  ...(values.days === undefined ? { blockTimeMs: DAY_MS / blocks } : {}),
+});
 let today = 0;
 const { warehouse, data, env, requests } = await openPlace();
 const verifying = { network: sandbox.url, warehouse, verify: true };
@@ -50,49 +68,69 @@ const commandsOf = (range) => ({
 
 const clock = fileURLToPath(new URL('./lib/moved-clock.mjs', import.meta.url));
 const measured = [];
-const worker = fork(new URL('./lib/commands.mjs', import.meta.url), {
-  cwd: folder,
-  env: { ...process.env, ...env },
-  stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-});
-let said = '';
-worker.stderr.setEncoding('utf8').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
-process.once('exit', () => worker.kill());
-const commandsAt = (night) => Object.entries(commandsOf(`${1 + (night - 1) * blocks}:${night * blocks}`));
-const placeOf = (grown) => `${data}-${grown}`;
+const commandsAfter = (block) => Object.entries(commandsOf(`${block + 1}:${block + blocks}`));
+const placeOf = ({ title }) => `${data}-${title.replaceAll(' ', '-')}`;
 try {
+  await (values.days === undefined ? runNights() : repeatDays());
+  renameSync(data, placeOf(late));
+  for (let lap = 0; lap <= LAPS; lap++) for (const base of grown) await measureNight(base, lap);
+} finally {
+  await sandbox.close();
+}
+
+/** Grows the warehouse night by night, in one process for all commands. */
+async function runNights() {
+  const worker = fork(new URL('./lib/commands.mjs', import.meta.url), {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let said = '';
+  worker.stderr.setEncoding('utf8').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
+  process.once('exit', () => worker.kill());
   for (let night = 1; night <= nights; night++) {
     today = night;
-    for (const [, args] of commandsAt(night)) {
+    for (const [, args] of commandsAfter((night - 1) * blocks)) {
       worker.send({ night, args });
       const [code] = await once(worker, 'message');
       if (code !== 0) throw new Error(`night ${night}: tonlake ${args.join(' ')} ended with ${code}: ${said}`);
     }
-    if (night === early) execFileSync('cp', ['-a', data, placeOf(early)]);
+    if (night === early.night) copyEarly();
     if (night % 20 === 0) process.stderr.write(`night ${night} of ${nights}\n`);
   }
   worker.kill();
-  renameSync(data, placeOf(late));
-  for (let lap = 0; lap <= LAPS; lap++) for (const grown of [early, late]) await measureNight(grown, lap);
-} finally {
-  worker.kill();
-  await sandbox.close();
+}
+
+/** Fills the warehouse with days of mainnet's size. */
+async function repeatDays() {
+  await repeatedWarehouse(data, {
+    copies: late.copies,
+    network: sandbox.url,
+    seen: (copies) => {
+      if (copies === early.copies) copyEarly();
+      if (copies % COPIES_A_DAY === 0) process.stderr.write(`day ${copies / COPIES_A_DAY} of ${values.days}\n`);
+    },
+  });
+}
+
+function copyEarly() {
+  execFileSync('cp', ['-a', data, placeOf(early)]);
 }
 
 /** Runs a further night of a warehouse at the place where it grew. */
-async function measureNight(grown, lap) {
-  const night = grown + 1 + lap;
-  today = night;
-  renameSync(placeOf(grown), data);
-  for (const [name, args] of commandsAt(night)) {
+async function measureNight(base, lap) {
+  today = base.night + 1 + lap;
+  renameSync(placeOf(base), data);
+  for (const [name, args] of commandsAfter(base.end + lap * blocks)) {
     const before = requests();
     const { cpu, peakMb } = await must(process.execPath, ['--import', clock, cli, ...args], {
       cwd: folder,
-      env: { ...env, TONLAKE_BENCH_DAYS: String(night) },
+      env: { ...env, TONLAKE_BENCH_DAYS: String(today) },
     });
-    if (lap > 0) measured.push({ name, grown, cpu, peakMb, requests: requests() - before });
+    process.stderr.write(`${base.title}, lap ${lap}: ${name}: ${round(cpu, 1)} s, ${round(peakMb, 0)} MB\n`);
+    if (lap > 0) measured.push({ name, base, cpu, peakMb, requests: requests() - before });
   }
-  renameSync(data, placeOf(grown));
+  renameSync(data, placeOf(base));
 }
 
 const figures = [
@@ -103,20 +141,20 @@ const figures = [
 const rows = Object.keys(commandsOf('')).map((name) => {
   const row = { '': `\`${name}\`` };
   for (const [title, what, digits] of figures) {
-    const [before, after] = [early, late].map((grown) =>
-      median(measured.filter((each) => each.name === name && each.grown === grown).map((each) => each[what])),
+    const [before, after] = grown.map((base) =>
+      median(measured.filter((each) => each.name === name && each.base === base).map((each) => each[what])),
     );
-    row[`${title}, night ${early}`] = round(before, digits);
-    row[`${title}, night ${late}`] = round(after, digits);
+    row[`${title}, ${early.title}`] = round(before, digits);
+    row[`${title}, ${late.title}`] = round(after, digits);
     row[`ratio of ${title}`] = round(after / before, 2);
   }
   return row;
 });
-publish(
-  'nights',
-  `A ${values.place}; nights of ${count(blocks)} blocks, all commands each night; medians of ${LAPS} nights of each warehouse, by turns.\n\n${table(rows)}`,
-  { section: `nights-${values.place}` },
-);
+const [where, section] =
+  values.days === undefined
+    ? [`A ${values.place}; nights of ${count(blocks)} blocks, all commands each night`, `nights-${values.place}`]
+    : [`A ${values.place} with days of 3.5 million transactions; nights of ${count(blocks)} blocks`, 'nights-days'];
+publish('nights', `${where}; medians of ${LAPS} nights of each warehouse, by turns.\n\n${table(rows)}`, { section });
 
 /** The warehouse and the folder with its files, what commands need to get there, and how many requests its object store has had. */
 async function openPlace() {

@@ -1,15 +1,13 @@
 // The pages of tonlake ui over a large warehouse, in Chromium and as requests: the first time, and after it.
 //   npm run build && node bench/ui.mjs [--rows 10000000] [--warehouse PATH] [--write]
-// --rows counts transactions. Some blocks of the sandbox are exported, and DuckDB repeats them with later blocks, times and hashes, which is
-// several times faster than exporting all. --warehouse measures one that is there.
-import { execFileSync, spawn } from 'node:child_process';
+// --rows counts transactions, of a few exported blocks that are repeated. --warehouse measures one that is there.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { chromium } from 'playwright-core';
 import { cli, scratch, usage } from './lib/process.mjs';
+import { repeatedWarehouse } from './lib/repeated-warehouse.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
@@ -19,94 +17,10 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-/** Blocks that are exported. */
-const BLOCKS = 8000;
 const LAPS = 5;
 
-/** Columns that differ from copy to copy, by kind. */
-const SEQNOS = ['seqno', 'block_seqno', 'mc_block_seqno', 'tx_mc_block_seqno', 'master_ref_seqno', 'min_ref_mc_seqno'];
-const LTS = ['lt', 'prev_trans_lt', 'start_lt', 'end_lt', 'tx_lt', 'created_lt', 'last_trans_lt'];
-const TIMES = ['now', 'gen_utime', 'tx_now', 'created_at', 'timestamp'];
-const HASHES = [
-  ...['hash', 'trace_id', 'prev_trans_hash', 'root_hash', 'file_hash'],
-  ...['tx_hash', 'msg_hash', 'msg_hash_norm', 'out_msg_tx_hash', 'last_trans_hash'],
-];
-/** As exports have them: row groups of this size, with Bloom filters, which DuckDB writes of dictionaries. */
-const LAYOUT =
-  'FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 30720, DICTIONARY_SIZE_LIMIT 32768, STRING_DICTIONARY_PAGE_SIZE_LIMIT 100000000';
-
-async function repeatedWarehouse() {
-  const warehouse = join(scratch(), 'w');
-  const range = `1000:${1000 + BLOCKS - 1}`;
-  const words = ['run', 'transactions', '--network', 'sandbox', '--range', range, '--warehouse', warehouse];
-  execFileSync(process.execPath, [cli, ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const folder = join(warehouse, '_ledger');
-  const names = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
-  const entries = names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
-  const instance = await DuckDBInstance.create();
-  const duckdb = await instance.connect();
-  await duckdb.run('SET preserve_insertion_order = true');
-  const held = entries.reduce((sum, { tables }) => sum + (tables.transactions?.rows ?? 0), 0);
-  let number = entries.length;
-  for (let copy = 1; copy * held < Number(values.rows); copy++) {
-    for (const entry of entries) {
-      number++;
-      const id = number.toString(16).padStart(12, '0');
-      const span = { from: entry.span.from + copy * BLOCKS, to: entry.span.to + copy * BLOCKS };
-      const tables = {};
-      for (const [name, own] of Object.entries(entry.tables)) {
-        const files = [];
-        for (const [at, file] of own.files.entries())
-          files.push(...(await repeatFile({ warehouse, duckdb, file, name, copy, span, id: `${id}${at}` })));
-        tables[name] = { ...own, files };
-      }
-      writeFileSync(
-        join(folder, `${String(number).padStart(8, '0')}.json`),
-        JSON.stringify({ ...entry, number, id, span, tables }),
-      );
-    }
-  }
-  duckdb.closeSync();
-  return warehouse;
-}
-
-async function repeatFile({ warehouse, duckdb, file, name, copy, span, id }) {
-  const from = join(warehouse, file.path);
-  const described = await duckdb.runAndReadAll(`DESCRIBE FROM read_parquet('${from}', hive_partitioning = false)`);
-  const columns = described.getRows().map(([column]) => column);
-  // The sandbox makes a block in 0.4 s and 2,000,000 of logical time.
-  const seconds = Math.round(copy * BLOCKS * 0.4);
-  const replaced = columns.flatMap((column) => {
-    if (SEQNOS.includes(column)) return [`${column} + ${copy * BLOCKS} AS ${column}`];
-    if (LTS.includes(column)) return [`${column} + ${copy * BLOCKS * 2_000_000}::BIGINT AS ${column}`];
-    if (TIMES.includes(column)) return [`${column} + ${seconds} AS ${column}`];
-    if (HASHES.includes(column)) return [`'${String(copy).padStart(6, '0')}' || ${column}[7:] AS ${column}`];
-    if (column === 'block_time') return [`block_time + INTERVAL ${seconds} SECOND AS block_time`];
-    return [];
-  });
-  const select = `SELECT * REPLACE (${replaced.join(', ')}) FROM read_parquet('${from}', hive_partitioning = false)`;
-  const days = await duckdb.runAndReadAll(
-    `SELECT block_time::DATE::VARCHAR, count(*) FROM (${select}) GROUP BY 1 ORDER BY 1`,
-  );
-  const bounded = Object.keys(file.bounds ?? {}).filter((column) => columns.includes(column));
-  const files = [];
-  for (const [day, rows] of days.getRows()) {
-    const path = `tables/${name}/block_date=${day}/${span.from}-${span.to}-${id}.parquet`;
-    const to = join(warehouse, path);
-    execFileSync('mkdir', ['-p', join(to, '..')]);
-    await duckdb.run(`COPY (SELECT * FROM (${select}) WHERE block_time::DATE = '${day}') TO '${to}' (${LAYOUT})`);
-    const ends = bounded.map((column) => `min(${column})::VARCHAR, max(${column})::VARCHAR`);
-    const found = await duckdb.runAndReadAll(
-      `SELECT ${ends.join(', ')} FROM read_parquet('${to}', hive_partitioning = false)`,
-    );
-    const [row = []] = found.getRows();
-    const bounds = Object.fromEntries(bounded.map((column, at) => [column, [row[2 * at], row[2 * at + 1], 0]]));
-    files.push({ ...file, path, rows: Number(rows), bytes: statSync(to).size, bounds });
-  }
-  return files;
-}
-
-const warehouse = values.warehouse ?? (await repeatedWarehouse());
+const warehouse =
+  values.warehouse ?? (await repeatedWarehouse(join(scratch(), 'w'), { transactions: Number(values.rows) }));
 
 async function startPage() {
   const server = spawn(process.execPath, [cli, 'ui', '--warehouse', warehouse, '--port', '0'], {

@@ -36,6 +36,8 @@ type Values<Name extends RecordName> = Readonly<Partial<Record<keyof Records[Nam
 /** A field of a record, as it is written. */
 interface Field {
   readonly name: string;
+  /** `"name":` */
+  readonly key: string;
   readonly isNullable: boolean;
   /** The record that it holds, alone, in a list or in a map. */
   readonly record: RecordName | undefined;
@@ -52,6 +54,7 @@ function fieldsOf(name: RecordName): readonly Field[] {
       const content = type.replace(/(\[\]|\{\})?(\?|\|null)?$/, '');
       return {
         name: field,
+        key: `"${field}":`,
         isNullable: type.endsWith('|null'),
         record: isRecordName(content) ? content : undefined,
         isMap: type.includes('{}'),
@@ -75,24 +78,57 @@ export function recordOf<Name extends RecordName>(name: Name, known: Values<Name
 
 /** The JSON text of a record of the API and of the records in it, each as `recordOf` makes it. */
 export function textOf<Name extends RecordName>(name: Name, known: Values<Name>): string {
-  const values: JsonRecord = known;
-  let text = '';
-  for (const { name: field, isNullable, record, isMap, isPlain } of fieldsOf(name)) {
-    const value = values[field] ?? (isNullable ? null : undefined);
-    if (value === undefined) continue;
-    text += `${text === '' ? '{' : ','}"${field}":`;
-    if (isPlain && typeof value === 'string') text += `"${value}"`;
-    else text += record === undefined ? jsonOf(value) : nestedText(record, value, isMap);
-  }
-  return text === '' ? '{}' : `${text}}`;
+  return joined(name, known);
 }
 
-function nestedText(record: RecordName, value: Json, isMap: boolean): string {
-  if (value === null || typeof value !== 'object' || value instanceof Verbatim) return jsonOf(value);
-  if (isList(value)) return `[${value.map((each) => nestedText(record, each, false)).join(',')}]`;
-  if (!isMap) return textOf(record, value);
-  const entries = Object.entries(value).map(([key, each]) => `"${key}":${nestedText(record, each ?? null, false)}`);
-  return `{${entries.join(',')}}`;
+/** The JSON text of a list of records of the API, each as `textOf` writes it. */
+export function listText<Name extends RecordName>(name: Name, records: readonly Values<Name>[]): string {
+  return joined(name, records);
+}
+
+/** Joins all parts at once: a text that grows by a few characters takes more time and memory. */
+function joined(name: RecordName, value: Json): string {
+  const parts: string[] = [];
+  pushNested(parts, name, value, false);
+  return parts.join('');
+}
+
+function pushRecord(parts: string[], name: RecordName, values: JsonRecord): void {
+  let separator = '{';
+  for (const { key, isNullable, name: field, record, isMap, isPlain } of fieldsOf(name)) {
+    const value = values[field] ?? (isNullable ? null : undefined);
+    if (value === undefined) continue;
+    parts.push(separator, key);
+    separator = ',';
+    if (isPlain && typeof value === 'string') parts.push('"', value, '"');
+    else if (record === undefined) parts.push(jsonOf(value));
+    else pushNested(parts, record, value, isMap);
+  }
+  parts.push(separator === '{' ? '{}' : '}');
+}
+
+function pushNested(parts: string[], record: RecordName, value: Json, isMap: boolean): void {
+  if (value === null || typeof value !== 'object' || value instanceof Verbatim) {
+    parts.push(jsonOf(value));
+  } else if (isList(value)) {
+    let separator = '[';
+    for (const each of value) {
+      parts.push(separator);
+      pushNested(parts, record, each, false);
+      separator = ',';
+    }
+    parts.push(separator === '[' ? '[]' : ']');
+  } else if (isMap) {
+    let separator = '{';
+    for (const [key, each] of Object.entries(value)) {
+      parts.push(separator, '"', key, '":');
+      pushNested(parts, record, each ?? null, false);
+      separator = ',';
+    }
+    parts.push(separator === '{' ? '{}' : '}');
+  } else {
+    pushRecord(parts, record, value);
+  }
 }
 
 /** JSON text that is written unchanged. */
