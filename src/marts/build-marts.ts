@@ -2,6 +2,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { counted } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
 import { closeAll } from '../files/file-failure.ts';
+import { trimLargeProcess } from '../sql/freed-memory.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
@@ -139,7 +140,10 @@ export async function buildMart(context: MartContext, mart: MartDef, options: Bu
   const work = options.choose?.(plan.work) ?? plan.work;
   options.onEvent?.({ event: 'start', name, slices: work.length });
   let isMerged = false;
-  for (const each of work) isMerged = (await buildSlice(context, mart, each)) || isMerged;
+  for (const each of work) {
+    await trimLargeProcess();
+    isMerged = (await buildSlice(context, mart, each)) || isMerged;
+  }
   const days = work.flatMap(({ slice }) => slice.date ?? []);
   const status = work.length === 0 ? 'unchanged' : 'built';
   const gone = forgottenReason(context.forgotten, registry, marts, mart);

@@ -5,6 +5,7 @@ import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { trimLargeProcess } from '../sql/freed-memory.ts';
 import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
 import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -153,6 +154,7 @@ async function runCheck(context: CheckContext, { name, rule, parts }: CheckDef):
   const read: string[] = [];
   for (const part of parts) {
     for (const { day, stamps, sql } of await planWork(context, name, part, note)) {
+      await trimLargeProcess();
       const { count, offenders } = await offendersOf(context.store, part, sql);
       total += count;
       read.push(day ?? 'all');

@@ -12,6 +12,17 @@ export async function returnFreedMemory(): Promise<void> {
   (await Database.open(':memory:', { threads: '1' })).close();
 }
 
+/** Memory of a process, in bytes, that is more than it needs between two steps of its work. */
+const LARGE_BYTES = 350e6;
+
+/**
+ * Returns freed memory if the process is large. Called before each step that may read many rows: a step would take its memory on top of what
+ * the allocator retains of the steps before. A failure costs memory only.
+ */
+export async function trimLargeProcess(): Promise<void> {
+  if (process.memoryUsage.rss() > LARGE_BYTES) await returnFreedMemory().catch(() => undefined);
+}
+
 /** Collects as V8 does when memory is low, and returns empty pages. Node has no other call for it without a command-line flag. */
 async function collectHeap(): Promise<void> {
   const session = new Session();

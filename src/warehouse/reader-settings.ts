@@ -17,12 +17,12 @@ export function readerSettings(): Readonly<Record<string, string>> {
 export function writerSettings(
   staging: string,
   name: string,
-  { threads, memoryMb = 256 }: { readonly threads: number; readonly memoryMb?: number },
+  { threads }: { readonly threads: number },
 ): Readonly<Record<string, string>> {
   return {
     threads: String(threads),
     enable_external_file_cache: 'false',
-    memory_limit: `${memoryMb}MB`,
+    memory_limit: '256MB',
     temp_directory: join(staging, `spill-${name}`),
   };
 }

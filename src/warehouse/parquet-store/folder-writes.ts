@@ -47,7 +47,7 @@ export class FolderWrites implements Writes {
   constructor(path: string, ledger: LedgerFolder, options: StoreOptions, catalog?: CatalogWork) {
     this.stagingPath = layoutOf(path).stage;
     // Stages, queries and the catalog share it.
-    this.instance = new Instance(writerSettings(this.stagingPath, 'writer', { threads: 2, memoryMb: 384 }));
+    this.instance = new Instance(writerSettings(this.stagingPath, 'writer', { threads: 2 }));
     this.pathOf = pathsIn(path);
     this.#path = path;
     this.#options = options;
