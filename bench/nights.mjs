@@ -1,6 +1,6 @@
 // What each night costs as a warehouse grows: the commands of a nightly job after few nights, and after many.
 //   npm run build && node bench/nights.mjs [--nights 400] [--blocks 12] [--place folder|bucket] [--write]
-//   npm run build && node bench/nights.mjs --days 8 --blocks 2000 [--write]
+//   npm run build && node bench/nights.mjs --days 8 --blocks 2000 [--without compact,job] [--write]
 // Every night runs all commands, a day after the night before by their clock. One process runs those of the nights in which the warehouse grows.
 // A copy is made early on; at the end both run further nights by turns, each command in a process of its own, which are measured. The sandbox
 // network is in this process. With --days, nights come on top of days of mainnet's size, each of 3.5 million transactions in 13 million rows,
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     blocks: { type: 'string', default: '12' },
     days: { type: 'string' },
     place: { type: 'string', default: 'folder' },
+    without: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -68,7 +69,9 @@ const commandsOf = (range) => ({
 
 const clock = fileURLToPath(new URL('./lib/moved-clock.mjs', import.meta.url));
 const measured = [];
-const commandsAfter = (block) => Object.entries(commandsOf(`${block + 1}:${block + blocks}`));
+const without = values.without.split(',');
+const commandsAfter = (block) =>
+  Object.entries(commandsOf(`${block + 1}:${block + blocks}`)).filter(([, [command]]) => !without.includes(command));
 const placeOf = ({ title }) => `${data}-${title.replaceAll(' ', '-')}`;
 try {
   await (values.days === undefined ? runNights() : repeatDays());
@@ -138,7 +141,7 @@ const figures = [
   ['peak MB', 'peakMb', 0],
   ...(values.place === 'bucket' ? [['requests', 'requests', 0]] : []),
 ];
-const rows = Object.keys(commandsOf('')).map((name) => {
+const rows = commandsAfter(0).map(([name]) => {
   const row = { '': `\`${name}\`` };
   for (const [title, what, digits] of figures) {
     const [before, after] = grown.map((base) =>
