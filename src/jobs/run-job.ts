@@ -5,7 +5,7 @@ import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
 import { BusyError } from '../files/writer-lock.ts';
 import { linkSignals } from '../http/linked-signal.ts';
-import { trimLargeProcess } from '../sql/freed-memory.ts';
+import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
@@ -254,7 +254,7 @@ class JobRun {
         () => writeDatabases(context, fixed),
       ];
       for (const step of steps) {
-        await trimLargeProcess();
+        await trimGrownProcess();
         await step();
         if (this.#stop.aborted) {
           await publication.discard();

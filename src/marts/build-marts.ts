@@ -2,7 +2,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { counted } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
 import { closeAll } from '../files/file-failure.ts';
-import { trimLargeProcess } from '../sql/freed-memory.ts';
+import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
@@ -141,7 +141,7 @@ export async function buildMart(context: MartContext, mart: MartDef, options: Bu
   options.onEvent?.({ event: 'start', name, slices: work.length });
   let isMerged = false;
   for (const each of work) {
-    await trimLargeProcess();
+    await trimGrownProcess();
     isMerged = (await buildSlice(context, mart, each)) || isMerged;
   }
   const days = work.flatMap(({ slice }) => slice.date ?? []);

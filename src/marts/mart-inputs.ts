@@ -1,4 +1,5 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
+import { groupBy } from '../core/group-by.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
@@ -29,19 +30,38 @@ export interface Slice {
   readonly days: readonly string[] | undefined;
 }
 
+/** Entries with rows of a table, by the day of the rows. */
+type EntriesByDay = ReadonlyMap<string, readonly LedgerEntry[]>;
+
+/** Reads the entries of tables by day: each table once, for several checks between which nothing is committed. */
+export function dayReader(store: Store): (table: string) => Promise<EntriesByDay> {
+  const read = new Map<string, Promise<EntriesByDay>>();
+  return (table) => {
+    const days = read.get(table) ?? readDays(store, table);
+    read.set(table, days);
+    return days;
+  };
+}
+
+async function readDays(store: Store, table: string): Promise<EntriesByDay> {
+  const days = groupBy(await store.rows.days(table), ({ date }) => date);
+  return new Map([...days].map(([date, found]) => [date, found.map(({ entry }) => entry)]));
+}
+
 /** The inputs of a mart, slice by slice. */
 export async function readSlices(
   store: Store,
   mart: Pick<MartDef, 'inputs' | 'isDaily'>,
   dated: ReadonlySet<string>,
+  daysOf = dayReader(store),
 ): Promise<readonly Slice[]> {
   const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table)]));
   if (!mart.isDaily) return [{ date: undefined, parts: all, days: undefined }];
-  const days = new Map<string, Map<string, LedgerEntry[]>>();
+  const days = new Map<string, Map<string, readonly LedgerEntry[]>>();
   for (const table of mart.inputs.filter((name) => dated.has(name))) {
-    for (const { date, entry } of await store.rows.days(table)) {
-      const day = days.get(date) ?? new Map<string, LedgerEntry[]>();
-      days.set(date, day.set(table, [...(day.get(table) ?? []), entry]));
+    for (const [date, entries] of await daysOf(table)) {
+      const day = days.get(date) ?? new Map<string, readonly LedgerEntry[]>();
+      days.set(date, day.set(table, entries));
     }
   }
   // Inputs without rows make an empty mart, which can still be queried.

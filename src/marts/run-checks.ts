@@ -5,7 +5,7 @@ import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { trimLargeProcess } from '../sql/freed-memory.ts';
+import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
 import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -13,7 +13,7 @@ import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { knownWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
 import { type CheckDef, type CheckPart, loadChecks, withDeclared } from './load-checks.ts';
-import { entriesOf, hashSelect, readSlices, stampOf } from './mart-inputs.ts';
+import { dayReader, entriesOf, hashSelect, readSlices, stampOf } from './mart-inputs.ts';
 import { limitedInputs } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
@@ -105,6 +105,7 @@ interface CheckContext {
   readonly registry: Registry;
   /** Tables with days. */
   readonly dated: ReadonlySet<string>;
+  readonly daysOf: ReturnType<typeof dayReader>;
   /** Blocks of each day, if a check reads the ledger. */
   readonly days: ReadonlyMap<string, Span>;
   /** Earlier findings and stamps. */
@@ -121,6 +122,7 @@ async function readContext(store: Store, registry: Registry, checks: readonly Ch
     registry,
     isAll,
     dated: new Set(registry.tables.filter(({ time }) => time !== undefined).map(({ name }) => name)),
+    daysOf: dayReader(store),
     days: readsCommits ? await readHeaderDays(store.query, store.ledger(), registry) : new Map<string, Span>(),
     before: failureEntries(store),
     found: new Map<string | undefined, Map<string, DayFindings>>(),
@@ -154,7 +156,7 @@ async function runCheck(context: CheckContext, { name, rule, parts }: CheckDef):
   const read: string[] = [];
   for (const part of parts) {
     for (const { day, stamps, sql } of await planWork(context, name, part, note)) {
-      await trimLargeProcess();
+      await trimGrownProcess();
       const { count, offenders } = await offendersOf(context.store, part, sql);
       total += count;
       read.push(day ?? 'all');
@@ -186,7 +188,7 @@ async function planWork(
   const { store, dated, before, isAll } = context;
   if (part.scope === 'rows') return planRows(context, name, part);
   const isDaily = part.scope === 'day';
-  const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
+  const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated, context.daysOf);
   const commits = part.readsCommits ? committedSpans(store.ledger()) : undefined;
   const select = hashSelect(part.sql, part.macros);
   const stamps = slices.map((slice) => {

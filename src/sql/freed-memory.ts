@@ -12,15 +12,19 @@ export async function returnFreedMemory(): Promise<void> {
   (await Database.open(':memory:', { threads: '1' })).close();
 }
 
-/** Memory of a process, in bytes, that is more than it needs between two steps of its work. */
-const LARGE_BYTES = 350e6;
+/** Memory of a process between two steps of its work, in bytes, and the growth since then that is worth the time to return it. */
+const IDLE_BYTES = 250e6;
+const GROWTH_BYTES = 100e6;
+let idleBytes = IDLE_BYTES;
 
 /**
- * Returns freed memory if the process is large. Called before each step that may read many rows: a step would take its memory on top of what
+ * Returns freed memory if the process has grown. Called before each step that may read many rows: a step would take its memory on top of what
  * the allocator retains of the steps before. A failure costs memory only.
  */
-export async function trimLargeProcess(): Promise<void> {
-  if (process.memoryUsage.rss() > LARGE_BYTES) await returnFreedMemory().catch(() => undefined);
+export async function trimGrownProcess(): Promise<void> {
+  if (process.memoryUsage.rss() < idleBytes + GROWTH_BYTES) return;
+  await returnFreedMemory().catch(() => undefined);
+  idleBytes = Math.max(IDLE_BYTES, process.memoryUsage.rss());
 }
 
 /** Collects as V8 does when memory is low, and returns empty pages. Node has no other call for it without a command-line flag. */

@@ -9,7 +9,7 @@ import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles
 import type { TableDef } from '../declare/table.ts';
 import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { trimLargeProcess } from '../sql/freed-memory.ts';
+import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
 import { coverage, leftOutGaps, type Reads, spansIn } from '../warehouse/query/coverage.ts';
 import { auditContent } from './audit-content.ts';
@@ -195,7 +195,7 @@ async function guard(
     reports = [];
     return work(own);
   };
-  await trimLargeProcess();
+  await trimGrownProcess();
   try {
     await (isWidened ? warehouse.database.withMemory(attempt) : attempt());
   } catch (error) {

@@ -7,7 +7,7 @@ import { suggest } from '../core/suggest.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { trimLargeProcess } from '../sql/freed-memory.ts';
+import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { type DamagedStore, doneSpans, type LedgerEntry, type ProvenLedger, spansOf } from '../warehouse/index.ts';
 import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
@@ -207,7 +207,7 @@ async function readStates(
     const read = await turns.addAll(
       batchesOf(entries).map((batch) => async () => {
         signal?.throwIfAborted();
-        await trimLargeProcess();
+        await trimGrownProcess();
         const database = idle.pop() ?? warehouse.database;
         const findings: Finding[] = [];
         const states = await readEntryStates({ ...warehouse, database }, registry, batch, (each) =>
