@@ -36,7 +36,7 @@ const grown =
   values.days === undefined
     ? [Math.min(20, nights >> 1), nights].map((night) => ({ title: `night ${night}`, night, end: night * blocks }))
     : [1, Number(values.days)].map((days) => ({
-        title: `on ${days} days`,
+        title: days === 1 ? 'on a day' : `on ${days} days`,
         night: days,
         copies: days * COPIES_A_DAY + 1,
         end: FIRST_BLOCK + (days * COPIES_A_DAY + 1) * COPY_BLOCKS - 1,
