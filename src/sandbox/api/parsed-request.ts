@@ -3,7 +3,7 @@ import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
 import type { MessageKey, TransactionRow } from '../chain/model.ts';
 import { type AccountsByAddress, bookText, metadataText } from '../page/addresses.ts';
-import { type JsonRecord, listText, type RecordName, type Verbatim } from '../page/json.ts';
+import { type JsonRecord, type RecordName, textOf, type Verbatim } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './api-error.ts';
 import type { View } from './view.ts';
@@ -156,7 +156,7 @@ export class ParsedRequest {
   /** The response as JSON. `null` stands for a list that does not exist. */
   responseText(records: readonly JsonRecord[] | null): string {
     const { shape, rows, maps, record: name } = this.#facts;
-    const list = records === null ? 'null' : listText(name, records);
+    const list = records === null ? 'null' : textOf(name, records);
     if (shape === 'array') return list;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
     const book = maps.includes('address_book')

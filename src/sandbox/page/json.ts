@@ -76,20 +76,11 @@ export function recordOf<Name extends RecordName>(name: Name, known: Values<Name
   );
 }
 
-/** The JSON text of a record of the API and of the records in it, each as `recordOf` makes it. */
-export function textOf<Name extends RecordName>(name: Name, known: Values<Name>): string {
-  return joined(name, known);
-}
-
-/** The JSON text of a list of records of the API, each as `textOf` writes it. */
-export function listText<Name extends RecordName>(name: Name, records: readonly Values<Name>[]): string {
-  return joined(name, records);
-}
-
-/** Joins all parts at once: a text that grows by a few characters takes more time and memory. */
-function joined(name: RecordName, value: Json): string {
+/** The JSON text of a record of the API, or of a list of them, and of the records in it, each as `recordOf` makes it. */
+export function textOf<Name extends RecordName>(name: Name, known: Values<Name> | readonly Values<Name>[]): string {
+  // Joined at once: a text that grows by a few characters takes more time and memory.
   const parts: string[] = [];
-  pushNested(parts, name, value, false);
+  pushNested(parts, name, known, false);
   return parts.join('');
 }
 

@@ -14,27 +14,12 @@ const sourcesByDay = oncePer((entry: LedgerEntry) => {
   return new Map(tables);
 });
 
-/** Origins of the rows of entries, by table and days: checks that read the same tables ask for the same. */
-const knownOrigins = oncePer((_entries: readonly LedgerEntry[]) => new Map<string, string>());
-
 /**
  * Identifies the commits in which rows of a table were new: 16 hex digits, which merging entries does not change.
  * @param dates UTC days of the rows, beside rows without a day; undefined for all
  */
 export function originOf(entries: readonly LedgerEntry[], table: string, dates: readonly string[] | undefined): string {
-  const known = knownOrigins(entries);
-  const key = `${table} ${dates?.join() ?? 'all'}`;
-  const origin = known.get(key) ?? addSources(sourcesIn(entries, table, dates)).origin;
-  known.set(key, origin);
-  return origin;
-}
-
-function sourcesIn(
-  entries: readonly LedgerEntry[],
-  table: string,
-  dates: readonly string[] | undefined,
-): readonly CopiedRows[] {
-  return entries.flatMap((entry): readonly CopiedRows[] => {
+  const sources = entries.flatMap((entry): readonly CopiedRows[] => {
     const own = entry.tables[table];
     if (own === undefined) return [];
     if (own.files.length === 0) return own.rows === 0 ? [] : [sourcesOf(entry)];
@@ -42,4 +27,5 @@ function sourcesIn(
     const wanted = dates === undefined ? days?.keys() : [undefined, ...new Set(dates)];
     return [...(wanted ?? [])].flatMap((date) => days?.get(date) ?? []);
   });
+  return addSources(sources).origin;
 }
