@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { cli, must, scratch, usage } from './lib/process.mjs';
-import { COPY_BLOCKS, FIRST_BLOCK, repeatedWarehouse } from './lib/repeated-warehouse.mjs';
+import { COPIES_A_DAY, lastBlock, repeatedWarehouse } from './lib/repeated-warehouse.mjs';
 import { count, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
@@ -29,7 +29,7 @@ const DAY_BLOCKS = 216_000;
 /** The first whole day of the sandbox; 5,000 blocks come before it. */
 const FIRST_DAY = Date.parse('2026-05-02');
 /** Copies of the repeated blocks that make a day, and the first blocks of the next. */
-const COPIES = 28;
+const COPIES = COPIES_A_DAY + 1;
 const BLOCKS = 5000 + days * DAY_BLOCKS + 10_000;
 const SAMPLE_MS = 25;
 
@@ -61,12 +61,12 @@ const job = {
 if (values.repeated) {
   await repeatedWarehouse(job.warehouse, { copies: COPIES, network, pipelines: job.pipelines });
 }
-const repeatedEnd = FIRST_BLOCK + COPIES * COPY_BLOCKS;
+const repeatedEnd = lastBlock(COPIES);
 
 const all = [];
 for (let day = 0; day < days; day += 1) {
   const range = values.repeated
-    ? `${repeatedEnd}:${repeatedEnd + 1999}`
+    ? `${repeatedEnd + 1}:${repeatedEnd + 2000}`
     : new Date(FIRST_DAY + day * DAY_MS).toISOString().slice(0, 10);
   all.push(await measureDay(range));
   const peaks = [...all.at(-1).steps].map(

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
 import { accessTo, movedStore, startObjectStore, startRelay } from './lib/object-store.mjs';
 import { cli, must, scratch } from './lib/process.mjs';
-import { COPY_BLOCKS, FIRST_BLOCK, repeatedWarehouse } from './lib/repeated-warehouse.mjs';
+import { COPIES_A_DAY, lastBlock, repeatedWarehouse } from './lib/repeated-warehouse.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
@@ -30,7 +30,6 @@ const { values } = parseArgs({
 const nights = Number(values.nights);
 const blocks = Number(values.blocks);
 const DAY_MS = 86_400_000;
-const COPIES_A_DAY = DAY_MS / 400 / COPY_BLOCKS;
 /** The last blocks of the warehouses that are compared, and their nights by the clock. */
 const grown =
   values.days === undefined
@@ -39,7 +38,7 @@ const grown =
         title: days === 1 ? 'on a day' : `on ${days} days`,
         night: days,
         copies: days * COPIES_A_DAY + 1,
-        end: FIRST_BLOCK + (days * COPIES_A_DAY + 1) * COPY_BLOCKS - 1,
+        end: lastBlock(days * COPIES_A_DAY + 1),
       }));
 const [early, late] = grown;
 /** How often each is measured; a night before is not measured, because a copy has other folders. */

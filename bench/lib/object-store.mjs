@@ -1,12 +1,11 @@
 // Object stores of the benches: versitygw or MinIO on this machine, behind a relay that observes every request.
 import { spawn } from 'node:child_process';
-import { createHash, createHmac } from 'node:crypto';
 import { mkdirSync, utimesSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SignatureV4 } from '@smithy/signature-v4';
+import { S3Client } from '@aws-sdk/client-s3';
 
 const KEY = { id: 'lake', secret: 'lakelake1' };
 const REGION = 'us-east-1';
@@ -80,12 +79,9 @@ export async function startRelay(port, { see = () => undefined, count = () => {}
  * with it are signed anew, because the store itself keeps the time of this machine.
  */
 export function movedStore(folder, days) {
-  const signer = new SignatureV4({
-    credentials: { accessKeyId: KEY.id, secretAccessKey: KEY.secret },
+  const { config } = new S3Client({
     region: REGION,
-    service: 's3',
-    sha256: Sha256,
-    uriEscapePath: false,
+    credentials: { accessKeyId: KEY.id, secretAccessKey: KEY.secret },
   });
   const now = () => new Date(Date.now() + days() * DAY_MS);
   return {
@@ -97,6 +93,7 @@ export function movedStore(folder, days) {
       // Only what the client has signed: a header such as Expect may change on the way.
       const names = /SignedHeaders=([^,]+)/.exec(authorization)[1].split(';');
       const signed = Object.fromEntries(names.filter((name) => name in headers).map((name) => [name, headers[name]]));
+      const signer = await config.signer();
       const { headers: own } = await signer.sign({ method, path, query, headers: signed });
       return { ...headers, ...own };
     },
@@ -108,23 +105,6 @@ export function movedStore(folder, days) {
       if (isWritten && reply.statusCode < 300) utimesSync(join(folder, decodeURIComponent(pathname)), now(), now());
     },
   };
-}
-
-/** SHA-256 in the form that the signer calls. */
-class Sha256 {
-  #hash;
-
-  constructor(secret) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret);
-  }
-
-  update(data) {
-    this.#hash.update(data);
-  }
-
-  async digest() {
-    return this.#hash.digest();
-  }
 }
 
 /** Variables of a client of the store. */

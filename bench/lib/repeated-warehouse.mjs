@@ -9,9 +9,12 @@ import { addEvidence, measureRows } from '../../dist/src/warehouse/staging/row-e
 import { cli, must } from './process.mjs';
 
 /** The first block that is exported. */
-export const FIRST_BLOCK = 1000;
-/** Blocks that are exported, of 53 minutes: 27 times as many are a day. */
-export const COPY_BLOCKS = 8000;
+const FIRST_BLOCK = 1000;
+/** Blocks that are exported, of 53 minutes. */
+const COPY_BLOCKS = 8000;
+export const COPIES_A_DAY = 27;
+/** The last block of a warehouse with some copies. */
+export const lastBlock = (copies) => FIRST_BLOCK + copies * COPY_BLOCKS - 1;
 
 /** Columns that differ from copy to copy, by kind. */
 const SEQNOS = ['seqno', 'block_seqno'];
@@ -31,6 +34,9 @@ const LAYOUT =
 const laterSeqno = (seqno, copy) =>
   `${seqno} + ${copy} * CASE WHEN ${seqno} >= 43000000 THEN 7104 WHEN ${seqno} >= 41000000 THEN 6912 ELSE ${COPY_BLOCKS} END`;
 
+/** SQL for a hash that no other copy has. */
+const laterHash = (column, copy) => `'${String(copy).padStart(6, '0')}' || ${column}[7:]`;
+
 /**
  * Makes a warehouse with at least some transactions, or some copies of the exported blocks.
  *
@@ -41,7 +47,7 @@ export async function repeatedWarehouse(
   warehouse,
   { transactions = 0, copies = 0, network = 'sandbox', pipelines = ['transactions'], seen = () => {} },
 ) {
-  const range = `${FIRST_BLOCK}:${FIRST_BLOCK + COPY_BLOCKS - 1}`;
+  const range = `${FIRST_BLOCK}:${lastBlock(1)}`;
   const words = ['run', ...pipelines, '--network', network, '--range', range, '--warehouse', warehouse];
   await must(process.execPath, [cli, ...words]);
   const folder = join(warehouse, '_ledger');
@@ -55,10 +61,10 @@ export async function repeatedWarehouse(
   const held = entries.reduce((sum, { tables }) => sum + (tables.transactions?.rows ?? 0), 0);
   let number = entries.length;
   for (let copy = 1; copy < copies || copy * held < transactions; copy++) {
+    const last = await lastHash(network, lastBlock(copy + 1));
     for (const entry of entries) {
       number++;
       const id = number.toString(16).padStart(12, '0');
-      const last = await lastHash(network, FIRST_BLOCK + (copy + 1) * COPY_BLOCKS - 1);
       const span = { from: entry.span.from + copy * COPY_BLOCKS, to: entry.span.to + copy * COPY_BLOCKS };
       const tables = {};
       for (const [name, own] of Object.entries(entry.tables)) {
@@ -108,9 +114,9 @@ async function repeatFile({ warehouse, query, file, table, copy, last, span, id 
     if (TIMES.includes(column)) return [`${column} + ${seconds} AS ${column}`];
     if (column === 'root_hash' && last !== undefined)
       return [
-        `CASE WHEN workchain = -1 AND ${laterSeqno('seqno', copy)} = ${last.seqno} THEN '${last.hash}' ELSE '${String(copy).padStart(6, '0')}' || root_hash[7:] END AS root_hash`,
+        `CASE WHEN workchain = -1 AND ${laterSeqno('seqno', copy)} = ${last.seqno} THEN '${last.hash}' ELSE ${laterHash(column, copy)} END AS root_hash`,
       ];
-    if (HASHES.includes(column)) return [`'${String(copy).padStart(6, '0')}' || ${column}[7:] AS ${column}`];
+    if (HASHES.includes(column)) return [`${laterHash(column, copy)} AS ${column}`];
     if (column === 'block_time') return [`block_time + INTERVAL ${seconds} SECOND AS block_time`];
     return [];
   });
