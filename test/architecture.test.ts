@@ -237,7 +237,7 @@ describe('the picture of docs/architecture.md', () => {
 test.each(['architecture', 'design'])('every file that docs/%s.md names is there', (doc) => {
   const text = readFileSync(join(root, `docs/${doc}.md`), 'utf8');
   const names = [...text.matchAll(/`([\w./-]+\.(?:ts|sql|md|mjs))`/g)].map(([, path = '']) => path);
-  const all = ['src', 'pipelines', 'sql', 'docs', 'test', 'tools', 'bench', 'wasm'].flatMap((folder) =>
+  const all = ['api', 'src', 'pipelines', 'sql', 'docs', 'test', 'tools', 'bench', 'wasm'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
   );
   const isThere = (path: string): boolean =>

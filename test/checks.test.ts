@@ -28,7 +28,7 @@ function fakeProject({ bare, installed, optional = [] }: FakeProject): string {
   };
   for (const path of ['tools/check.mjs', 'tools/bare-checks.mjs', '.ci/run'])
     cpSync(join(ROOT, path), join(root, path));
-  for (const path of ['src', 'pipelines']) mkdirSync(join(root, path));
+  for (const path of ['api', 'src', 'pipelines']) mkdirSync(join(root, path));
   for (const name of ['tsc', 'biome', 'knip']) put(`node_modules/.bin/${name}`, '#!/bin/sh\n', 0o755);
   put('test/optional-tests.json', JSON.stringify({ some: optional }));
   put('package-lock.json', '{}');

@@ -1,4 +1,4 @@
-// Compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui and the
+// Makes the facts about the API a module, compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui and the
 // library that draws charts, and compiles the WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { buildWasm } from './build-wasm.mjs';
 import { bundlePage } from './bundle-page.mjs';
 import { bundleLibrary } from './bundle-library.mjs';
+import { writeFacts } from './facts.mjs';
 
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
@@ -22,6 +23,7 @@ const CACHED = ['ui', 'wasm', 'empty-files'];
 for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : []) {
   if (!CACHED.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
 }
+writeFacts();
 compile('.');
 await bundleLibrary('dist/src/reports/html/plot-library.js');
 await buildWasm();

@@ -36,7 +36,7 @@ function count(name, isPassed) {
 /** True if dist is newer than all sources and their folders, whose times change when a file is removed. `npm ci` also builds. */
 function isBuilt() {
   const builtAt = statSync('dist/built', { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const inside = ['src', 'pipelines', 'tools'].flatMap((name) => [
+  const inside = ['api', 'src', 'pipelines', 'tools'].flatMap((name) => [
     name,
     ...readdirSync(name, { recursive: true }).map((path) => join(name, path)),
   ]);

@@ -8,7 +8,6 @@ import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
 import { projectSchema } from '../src/project/project-file.ts';
-import { factsModule } from './facts.ts';
 import { projectMarkdown } from './project-docs.ts';
 import { tonViews } from '../src/sql/ton-views.ts';
 import { proofMarkdown } from './proof-docs.ts';
@@ -40,7 +39,6 @@ function nameOf(command: Command): string {
 
 const registry = await loadRegistry();
 const generated: Readonly<Record<string, string>> = {
-  'src/api/facts.ts': factsModule(),
   'docs/tables.md': tablesMarkdown(registry),
   'docs/proof.md': proofMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),

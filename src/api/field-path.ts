@@ -1,5 +1,5 @@
+import { variants } from '../../api/facts.ts';
 import type { KindName } from '../declare/kind.ts';
-import { variants } from './facts.ts';
 import { type Field, fieldKinds, parseField } from './field.ts';
 import { fieldsOf } from './records.ts';
 

@@ -1,5 +1,5 @@
+import type { enums, variants } from '../../api/facts.ts';
 import type { KindName } from '../declare/kind.ts';
-import type { enums, variants } from './facts.ts';
 
 interface FieldKindShape {
   /** JSON type; `wide` is an integer of up to 64 bits. */

@@ -1,4 +1,4 @@
-import { records, variants } from './facts.ts';
+import { records, variants } from '../../api/facts.ts';
 import type { Fields, Named } from './field.ts';
 
 type Records = typeof records;

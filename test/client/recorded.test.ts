@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { variants } from '../../api/facts.ts';
 import { parseExactJson, parseSent, writeSent } from '../../src/api/client/exact-json.ts';
 import { readResponse } from '../../src/api/client/read-response.ts';
 import { cellsOf, columnsOf, rowsOf } from '../../src/api/client/response-rows.ts';
 import { endpointNames, endpointOf } from '../../src/api/endpoints.ts';
-import { variants } from '../../src/api/facts.ts';
 import { type Field, fieldKinds, parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
 import { hasShared, recordedAnswers } from './shared.ts';

@@ -49,7 +49,7 @@ function olderBuild(edits: Readonly<Record<string, ((text: string) => string) | 
     if (name === '@bokuweb') cpSync(from, to, { recursive: true });
     else symlinkSync(from, to);
   }
-  for (const name of ['src', 'pipelines', 'wasm', 'empty-files']) {
+  for (const name of ['api', 'src', 'pipelines', 'wasm', 'empty-files']) {
     cpSync(join(ROOT, 'dist', name), join(folder, 'dist', name), { recursive: true });
   }
   const own = readFileSync(join(ROOT, 'package.json'), 'utf8');

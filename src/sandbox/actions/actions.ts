@@ -1,4 +1,4 @@
-import { actionTypeSets } from '../../api/facts.ts';
+import { actionTypeSets } from '../../../api/facts.ts';
 import type { Chain } from '../chain/chain.ts';
 import { cached } from '../chain/mix.ts';
 import type { Template, TransactionRow } from '../chain/model.ts';

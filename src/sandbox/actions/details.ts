@@ -1,4 +1,4 @@
-import { enums, records } from '../../api/facts.ts';
+import { enums, records } from '../../../api/facts.ts';
 import type { Account, Cast } from '../chain/accounts.ts';
 import { byteCell, toBoc } from '../chain/cell.ts';
 import { must, type Rng } from '../chain/mix.ts';

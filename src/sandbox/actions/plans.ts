@@ -1,4 +1,4 @@
-import { variants } from '../../api/facts.ts';
+import { variants } from '../../../api/facts.ts';
 import type { Account, Cast } from '../chain/accounts.ts';
 import { payloadOf } from '../chain/bodies.ts';
 import { hasAny } from '../chain/description.ts';

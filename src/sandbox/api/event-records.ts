@@ -1,4 +1,4 @@
-import type { enums } from '../../api/facts.ts';
+import type { enums } from '../../../api/facts.ts';
 import type { ActionRow } from '../actions/actions.ts';
 import { addressOf } from '../chain/accounts.ts';
 import { byLtAndAccount } from '../chain/chain.ts';

@@ -1,4 +1,4 @@
-import { endpointFacts } from '../../api/facts.ts';
+import { endpointFacts } from '../../../api/facts.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
 import type { MessageKey, TransactionRow } from '../chain/model.ts';

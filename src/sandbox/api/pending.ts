@@ -1,4 +1,4 @@
-import { enums } from '../../api/facts.ts';
+import { enums } from '../../../api/facts.ts';
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';

@@ -1,4 +1,4 @@
-import { enums } from '../../api/facts.ts';
+import { enums } from '../../../api/facts.ts';
 import type { Account } from '../chain/accounts.ts';
 import { mixOf, must } from '../chain/mix.ts';
 import type { SaleKind } from '../chain/quiet-contracts.ts';

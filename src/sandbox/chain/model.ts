@@ -1,4 +1,4 @@
-import type { enums } from '../../api/facts.ts';
+import type { enums } from '../../../api/facts.ts';
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
 import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, ltOf, seqnoOf, slotOfLt } from './clock.ts';

@@ -1,4 +1,4 @@
-import { enums } from '../../api/facts.ts';
+import { enums } from '../../../api/facts.ts';
 import { type Account, AccountBook, type Cast, hasDomain } from './accounts.ts';
 import { must, Rng } from './mix.ts';
 

@@ -1,4 +1,4 @@
-import { records } from '../../api/facts.ts';
+import { records } from '../../../api/facts.ts';
 import { cached } from '../chain/mix.ts';
 
 const SHORT: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+// Makes api/facts.ts of the vendored facts about the API: their literal types are those of the client and of the sandbox.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fieldKinds } from '../src/api/field.ts';
 
 /** Records that no endpoint of the client returns. */
 const SKIPPED_RECORDS = ['BalanceChangesResult', 'GatewayError', 'IndexError'];
@@ -11,7 +11,7 @@ const WIDTH = 120;
 const fieldSchema = z.object({
   name: z.string(),
   json: z.string(),
-  semantic: z.enum([...Object.keys(fieldKinds), 'enum']).optional(),
+  semantic: z.string().optional(),
   nullable: z.boolean(),
   omitted_when_null: z.boolean(),
   record: z.string().optional(),
@@ -26,14 +26,22 @@ const variantsSchema = z.record(
 );
 
 /** The facts about the API's records: `api/records.json`. */
-const factsSchema = z.object({
-  enums: z.record(z.string(), z.array(z.string())),
-  records: z.record(z.string(), z.object({ fields: z.array(fieldSchema) })),
-  action_details_by_type: variantsSchema,
-  parsed_body_by_type: variantsSchema,
-  nft_sale_details_by_type: variantsSchema,
-  action_type_sets: z.record(z.string(), z.array(z.string())),
-});
+const factsSchema = z
+  .object({
+    semantics: z.record(z.string(), z.unknown()),
+    enums: z.record(z.string(), z.array(z.string())),
+    records: z.record(z.string(), z.object({ fields: z.array(fieldSchema) })),
+    action_details_by_type: variantsSchema,
+    parsed_body_by_type: variantsSchema,
+    nft_sale_details_by_type: variantsSchema,
+    action_type_sets: z.record(z.string(), z.array(z.string())),
+  })
+  .superRefine(({ semantics, records }, { addIssue }) => {
+    for (const [record, { fields }] of Object.entries(records))
+      for (const { name, semantic } of fields)
+        if (semantic !== undefined && !Object.hasOwn(semantics, semantic))
+          addIssue({ code: 'custom', path: [record, name, 'semantic'], message: `unknown kind ${semantic}` });
+  });
 
 /** The facts about the API's endpoints: `api/endpoints.json`. */
 const endpointsSchema = z.array(
@@ -60,29 +68,23 @@ const endpointsSchema = z.array(
   }),
 );
 
-type DescribedEndpoint = z.infer<typeof endpointsSchema>[number];
-
-type DescribedField = z.infer<typeof fieldSchema>;
-
 /** @throws {z.ZodError} if the facts are not in the form that the generator knows */
-export function parseFacts(text: string): z.infer<typeof factsSchema> {
+export function parseFacts(text) {
   return factsSchema.parse(JSON.parse(text));
 }
 
-/** @throws {z.ZodError} if the facts are not in the form that the generator knows */
-export function parseEndpoints(text: string): readonly DescribedEndpoint[] {
+function parseEndpoints(text) {
   return endpointsSchema.parse(JSON.parse(text)).filter(({ path }) => !SKIPPED_PATHS.includes(path));
 }
 
-/** src/api/facts.ts: the endpoints, records and words of the API with their literal types. */
-export function factsModule(
-  facts = parseFacts(readFileSync('api/records.json', 'utf8')),
-  endpoints = parseEndpoints(readFileSync('api/endpoints.json', 'utf8')),
-): string {
+/** The endpoints, records and words of the API with their literal types. */
+export function factsModule() {
+  const facts = parseFacts(readFileSync('api/records.json', 'utf8'));
+  const endpoints = parseEndpoints(readFileSync('api/endpoints.json', 'utf8'));
   const records = Object.entries(facts.records).filter(([name]) => !SKIPPED_RECORDS.includes(name));
-  const maps = ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'] as const;
+  const maps = ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'];
   return [
-    '// Generated from api/endpoints.json and api/records.json by `npm run docs`.',
+    '// Generated from api/endpoints.json and api/records.json by the build.',
     '/** Every endpoint: its parameters as `type`, `[]` for lists, `!` if required, `=default`; and its response. */',
     'export const endpointFacts = {',
     ...endpoints.flatMap((endpoint) => [`  '${endpoint.method} ${endpoint.path}': {`, ...endpointLines(endpoint), '  },']),
@@ -119,7 +121,7 @@ export function factsModule(
   ].join('\n');
 }
 
-function wordLists(lists: Readonly<Record<string, readonly string[]>>): readonly string[] {
+function wordLists(lists) {
   return Object.entries(lists).flatMap(([name, words]) => [
     `  ${keyOf(name)}: [`,
     ...packed(words.map((word) => `${quoted(word)},`)),
@@ -127,7 +129,7 @@ function wordLists(lists: Readonly<Record<string, readonly string[]>>): readonly
   ]);
 }
 
-function endpointLines({ params, response, errors = [] }: DescribedEndpoint): readonly string[] {
+function endpointLines({ params, response, errors = [] }) {
   const { shape, rows_key: rows, record, envelope_keys: keys } = response;
   const maps = keys.filter((key) => key === 'address_book' || key === 'metadata');
   // Most listings answer a wrong limit or order with 500.
@@ -141,14 +143,14 @@ function endpointLines({ params, response, errors = [] }: DescribedEndpoint): re
   ];
 }
 
-function parameterText(param: DescribedEndpoint['params'][number]): string {
+function parameterText(param) {
   const list = param.array || param.type === 'array of string';
   const kind = param.enum?.join('|') ?? PARAMETER_TYPES[param.type] ?? param.type;
   const given = param.default === null || Array.isArray(param.default) ? '' : `=${param.default}`;
   return `${kind}${list ? '[]' : ''}${param.required ? '!' : ''}${given}`;
 }
 
-const PARAMETER_TYPES: Readonly<Record<string, string>> = {
+const PARAMETER_TYPES = {
   'address or null': 'address-or-null',
   'string (base64 BOC)': 'boc',
   'array of string': 'string',
@@ -156,8 +158,8 @@ const PARAMETER_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Fills lines with entries. */
-function packed(entries: readonly string[]): readonly string[] {
-  const lines: string[] = [];
+function packed(entries) {
+  const lines = [];
   for (const entry of entries) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + entry.length <= WIDTH) lines[lines.length - 1] = `${last} ${entry}`;
@@ -166,29 +168,35 @@ function packed(entries: readonly string[]): readonly string[] {
   return lines;
 }
 
-function keyOf(name: string): string {
+function keyOf(name) {
   return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name);
 }
 
-function quoted(text: string): string {
+function quoted(text) {
   return `'${text}'`;
 }
 
-function variantText(variant: z.infer<typeof variantsSchema>[string]): string {
+function variantText(variant) {
   if (typeof variant === 'string') return variant;
   return [variant.record, ...Object.values(variant.record_when ?? {})].join('|');
 }
 
 /** The type of a field, in the notation of `Fields`. */
-function textOf(record: string, field: DescribedField): string {
+function textOf(record, field) {
   const isMap = (field.note ?? '').startsWith('OBJECT keyed by');
   const isList = field.json === 'array' || (field.record !== undefined && field.note === 'array');
   return `${contentOf(record, field)}${isMap ? '{}' : isList ? '[]' : ''}${field.nullable ? '|null' : ''}${field.omitted_when_null ? '?' : ''}`;
 }
 
-function contentOf(record: string, field: DescribedField): string {
+function contentOf(record, field) {
   if (field.record_by !== undefined) return `by:${field.record_by.field}:${field.record_by.map}`;
   if (field.record !== undefined) return field.record;
   if (field.semantic !== 'enum') return String(field.semantic);
   return `enum:${record === 'Action' && field.name === 'type' ? 'action_type' : field.enum_name}`;
+}
+
+/** Writes the module if it has changed, so that its time says when. */
+export function writeFacts(path = 'api/facts.ts') {
+  const text = factsModule();
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
 }
