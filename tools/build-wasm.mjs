@@ -1,13 +1,18 @@
 // Compiles the AssemblyScript files of wasm/ to dist/wasm, if their inputs have changed.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isUpToDate, recordInputs } from './input-hash.mjs';
 
 const OUT = 'dist/wasm';
+/** The numbers that the sources and the modules have in common. */
+const NUMBERING = 'wasm/generated';
 const INPUTS = `${OUT}/inputs.json`;
 const OPTIONS = ['-O3', '--enable', 'simd', '--runtime', 'minimal', '--noAssert', '--use', 'abort='];
 
 export async function buildWasm() {
+  const { numberingModule } = await import('../dist/tools/wasm-numbering.js');
+  mkdirSync(NUMBERING, { recursive: true });
+  writeFileSync(join(NUMBERING, 'numbering.ts'), numberingModule());
   if (isUpToDate(INPUTS)) return;
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });

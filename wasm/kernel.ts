@@ -1,12 +1,13 @@
 // AssemblyScript: pages of JSON to columns in Arrow's layout, by a plan that lies in linear memory. Exported functions take and return
 // addresses of the created structures.
 
+import { Op } from './generated/numbering';
 import { Column, newColumn, putInteger, putText, putWide, TEXTS } from './kernel/columns';
 import { gather as gatherRows, gatherTimes as gatherTimesOf } from './kernel/gather';
 import { Block, newBlock } from './kernel/memory';
 import { addSortColumn, sortRows } from './kernel/order';
 import { open, Page, roomFor } from './kernel/page';
-import { clearTable, copy, Key, Node, Op, sizeOfTable, Table, truncateTable } from './kernel/plan';
+import { clearTable, copy, Key, Node, sizeOfTable, Table, truncateTable } from './kernel/plan';
 import { reshape, Shape } from './kernel/reshape';
 import { addColumnTo, findMatching, findNested, parentsOf, startsOf } from './kernel/rows';
 import { scanPage } from './kernel/scan';

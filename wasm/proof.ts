@@ -20,7 +20,6 @@ import {
 import { sha256Init } from './cells/sha256';
 import { columnsAt, textAt } from './content/columns';
 import { extraCells } from './content/extra-currencies';
-import { MSG_EXTRA_VALUE, TX_EXTRA_CREDIT, TX_EXTRA_FEES } from './content/fields';
 import { MESSAGE, placeMessages, placeSlots, rowOf, settleTwins, stateOf } from './content/message-table';
 import { buildMessages, compareParts, isOpcodeWrong, opcodeOf, readMessages } from './content/messages';
 import { appendBits, findParents, findPiece, groupMessages, linkPiece, pieceSize } from './content/stored';
@@ -32,6 +31,7 @@ import {
   TRANSACTION,
   verdictOf,
 } from './content/transactions';
+import { Msg, Tx } from './generated/numbering';
 
 export {
   appendBits,
@@ -84,8 +84,10 @@ const MESSAGE_CELLS: u32 = 4;
 /** Cells that may be built for transactions from one to before another, and for messages in some rows. */
 function builtCells(from: u32, to: u32, messages: u32, rows: usize): u32 {
   let cells = (to - from) * TRANSACTION_CELLS + messages * MESSAGE_CELLS;
-  for (let row = from; row < to; row++) cells += extraCells(TX_EXTRA_FEES, row) + extraCells(TX_EXTRA_CREDIT, row);
-  for (let at: u32 = 0; at < messages; at++) cells += extraCells(MSG_EXTRA_VALUE, load<u32>(rows + ((<usize>at) << 2)));
+  for (let row = from; row < to; row++)
+    cells += extraCells(Tx.total_fees_extra_currencies, row) + extraCells(Tx.credit_extra_currencies, row);
+  for (let at: u32 = 0; at < messages; at++)
+    cells += extraCells(Msg.value_extra_currencies, load<u32>(rows + ((<usize>at) << 2)));
   return cells;
 }
 

@@ -7,7 +7,7 @@ import type { Kernel } from './kernel.ts';
 import { decodedColumns, ProjectedRows, TableRows } from './table-rows.ts';
 import { type BoolColumn, BytesColumn, WordsColumn } from './typed-columns.ts';
 
-/** How the kernel reads a value: the numbers of `Op` in `wasm/kernel/plan.ts`. */
+/** How the kernel reads a value. The build makes `wasm/generated/numbering.ts` of it. */
 export const Op = {
   skip: 0,
   string: 1,

@@ -2,7 +2,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { RoleColumns, RoleName } from '../declare/roles.ts';
 import { decodedColumns } from '../decode/table-rows.ts';
 
-/** Columns of transactions that their cells are rebuilt from, in the order of `wasm/content/fields.ts`. */
+/** Columns of transactions that their cells are rebuilt from. The build makes `wasm/generated/numbering.ts` of them. */
 export const transactionColumns = [
   ...['hash', 'account', 'lt', 'prev_trans_hash', 'prev_trans_lt', 'now', 'orig_status', 'end_status', 'total_fees'],
   ...['total_fees_extra_currencies', 'account_state_hash_before', 'account_state_hash_after', 'descr', 'aborted'],
@@ -26,6 +26,9 @@ export const messageColumns = [
   ...['extra_flags', 'created_lt', 'created_at', 'opcode', 'ihr_disabled', 'bounce', 'bounced', 'import_fee'],
   ...['msg_hash_norm', 'body_hash', 'body_boc', 'init_state_hash', 'init_state_boc'],
 ] as const;
+
+/** The same of stored messages, and the hash of their transaction. */
+export const storedMessageColumns = [...messageColumns, 'tx_hash'] as const;
 
 /** Columns that a pipeline would have to export for the proof of its transactions; empty if it has all. */
 export function lackingColumns({ tables }: PipelineDef): readonly string[] {

@@ -2,7 +2,7 @@ import { hullOf, intersectSpans, type Span } from '../core/span.ts';
 import { seqnoColumn } from '../declare/block-column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { provePlaced } from '../proof/content-proof.ts';
-import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
+import { storedMessageColumns, transactionColumns } from '../proof/proof-columns.ts';
 import { ProofMemory } from '../proof/proof-memory.ts';
 import { uncheckedReasons, verdicts } from '../proof/verdicts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -27,9 +27,6 @@ export interface ContentScope {
   /** Blocks whose messages were exported without their opcodes. */
   readonly withoutOpcodes: readonly Span[];
 }
-
-/** Columns of messages that are read: `wasm/content/fields.ts` has the last one, too. */
-const endColumns = [...messageColumns, 'tx_hash'];
 
 /**
  * Compares the stored transactions of the runs with their hashes. `t` and `m` have them and their messages in a compact form. Each
@@ -68,13 +65,13 @@ async function auditChunk(
   memory: ProofMemory,
 ): Promise<readonly Finding[]> {
   const spans = intersectSpans(runs, [span]);
-  memory.clear(transactionColumns.length + endColumns.length);
+  memory.clear(transactionColumns.length + storedMessageColumns.length);
   const transactions = new StoredRows(memory, main, [...transactionColumns, 'mc_block_seqno'], count);
   await readRows(warehouse, main, transactions, spans);
-  const messages = new StoredRows(memory, ends, endColumns, most);
+  const messages = new StoredRows(memory, ends, storedMessageColumns, most);
   await readRows(warehouse, ends, messages, spans);
   transactions.describe(transactionColumns, 0);
-  messages.describe(endColumns, transactionColumns.length);
+  messages.describe(storedMessageColumns, transactionColumns.length);
   const parents = memory.reserve(4 * messages.count);
   memory.prover.findParents(transactions.count, messages.count, memory.reserve(32 * transactions.count + 16), parents);
   const placed = { from: 0, to: transactions.count, messages: messages.count, parents, hasOpcodes: true };

@@ -1,9 +1,9 @@
 // Extra currencies: JSON such as {"100":"5"}, amounts by currency id, as a dictionary of cells.
 
-import { clearMisfit, close, hasMisfit, open, putBit, putRef, putVarUints, reserveBuilt } from '../cells/builder';
+import { clearMisfit, hasMisfit, putBit, putRef, putVarUints, reserveBuilt } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
 import { bytesAt, lengthAt } from './columns';
-import { putLabel } from './dictionary';
+import { buildDictionary } from './dictionary';
 
 /** Maximum number of currencies: a dictionary of as many has 8,191 cells, and a message of the chain has at most 8,192. */
 const MAX_CURRENCIES: u32 = 4096;
@@ -23,7 +23,6 @@ const WORDS: u32 = 4;
 const MAX_DIGITS: usize = 75;
 
 let found: u32 = 0;
-let nextCell: u32 = 0;
 
 /** Maximum number of cells that the dictionary of a value has. */
 export function extraCells(name: u32, row: u32): u32 {
@@ -37,10 +36,10 @@ export function buildExtra(name: u32, row: u32): u32 {
   if (length == 0) return NONE;
   if (!parse(bytesAt(name, row), length)) return MALFORMED;
   if (found == 0) return NONE;
-  nextCell = reserveBuilt(2 * found - 1);
-  if (nextCell == NONE) return NONE;
+  const cells = reserveBuilt(2 * found - 1);
+  if (cells == NONE) return NONE;
   clearMisfit();
-  const root = node(0, found, 32);
+  const root = buildDictionary(found, 32, cells, idAt, putAmountAt);
   return hasMisfit() ? MALFORMED : root;
 }
 
@@ -123,26 +122,6 @@ function insert(id: u32): bool {
   return true;
 }
 
-/** The node of the ids from one to before another, which share all but their low `bits` bits. */
-function node(from: u32, to: u32, bits: u32): u32 {
-  const lowest = idAt(from);
-  const rest = 32 - <u32>clz(lowest ^ idAt(to - 1));
-  const length = bits - rest;
-  const mask: u32 = bits == 32 ? 0xffffffff : ((<u32>1) << bits) - 1;
-  const prefix = rest == 32 ? 0 : (lowest & mask) >> rest;
-  if (rest == 0) {
-    open(nextCell++);
-    putLabel(prefix, length, bits);
-    putVarUints(amounts + <usize>load<u32>(places + ((<usize>from) << 2)) * AMOUNT, WORDS, 5);
-    return close();
-  }
-  let middle = from;
-  while (((idAt(middle) >> (rest - 1)) & 1) == 0) middle++;
-  const left = node(from, middle, rest - 1);
-  const right = node(middle, to, rest - 1);
-  open(nextCell++);
-  putLabel(prefix, length, bits);
-  putRef(left);
-  putRef(right);
-  return close();
+function putAmountAt(position: u32): void {
+  putVarUints(amounts + <usize>load<u32>(places + ((<usize>position) << 2)) * AMOUNT, WORDS, 5);
 }

@@ -2,8 +2,8 @@
 
 import { reserveBuilt } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
+import { Msg } from '../generated/numbering';
 import { amount, areSame, sameHash } from './columns';
-import { MSG_CREATED_AT, MSG_CREATED_LT, MSG_INIT, MSG_SOURCE } from './fields';
 
 /** Not decided yet. */
 export const OPEN: u8 = 0;
@@ -18,24 +18,40 @@ export const INTERNAL: u8 = 0;
 export const EXTERNAL_IN: u8 = 1;
 export const EXTERNAL_OUT: u8 = 2;
 
-// Fields of a message at work: its cells; what was found, and its next form; its twin; 32 bytes each for hash, source and destination.
-export const CELL: usize = 0;
-export const BODY: usize = 4;
-export const INIT: usize = 8;
-export const EXTRA: usize = 12;
-export const STATE: usize = 16;
-export const KIND: usize = 17;
-export const FORM: usize = 18;
-export const IS_RECEIVED: usize = 19;
-export const HAS_SOURCE: usize = 20;
-export const SOURCE_WORKCHAIN: usize = 21;
-export const DESTINATION_WORKCHAIN: usize = 22;
-export const HAS_OTHER_OPCODE: usize = 23;
-export const NORMAL: usize = 24;
-export const TWIN: usize = 28;
-export const HASH: usize = 32;
-export const SOURCE: usize = 64;
-export const DESTINATION: usize = 96;
+/** A message at work. Its hash, source and destination follow, 32 bytes each. */
+@unmanaged
+export class Message {
+  /** Its cells; NONE if there is none. */
+  cell: u32;
+  body: u32;
+  init: u32;
+  extra: u32;
+  /** The cell of its normal form. */
+  normal: u32;
+  /** The message before it whose cells it refers to; NONE if it has its own. */
+  twin: u32;
+  state: u8;
+  kind: u8;
+  /** The form to build next. */
+  form: u8;
+  /** True for the message that a transaction received. */
+  isReceived: bool;
+  hasSource: bool;
+  sourceWorkchain: i8;
+  destinationWorkchain: i8;
+  hasOtherOpcode: bool;
+
+  get hash(): usize {
+    return changetype<usize>(this) + offsetof<Message>();
+  }
+  get source(): usize {
+    return this.hash + 32;
+  }
+  get destination(): usize {
+    return this.hash + 64;
+  }
+}
+/** Bytes of a message. */
 export const MESSAGE: usize = 128;
 
 let messages: usize = 0;
@@ -55,53 +71,25 @@ export function placeMessages(at: usize, count: u32, rowsAt: usize, hashed: bool
   messageCount = count;
 }
 
-export function messageAt(position: u32): usize {
-  return messages + <usize>position * MESSAGE;
+export function messageAt(position: u32): Message {
+  return changetype<Message>(messages + <usize>position * MESSAGE);
 }
 export function rowOf(position: u32): u32 {
   return load<u32>(rows + ((<usize>position) << 2));
 }
-export function stateOf(position: u32): u8 {
-  return load<u8>(messageAt(position), STATE);
-}
-export function kindOf(position: u32): u8 {
-  return load<u8>(messageAt(position), KIND);
-}
-export function cellOf(position: u32): u32 {
-  return load<u32>(messageAt(position), CELL);
-}
-export function sourceOf(position: u32): usize {
-  return messageAt(position) + SOURCE;
-}
-export function destinationOf(position: u32): usize {
-  return messageAt(position) + DESTINATION;
-}
-export function destinationWorkchainOf(position: u32): i32 {
-  return load<i8>(messageAt(position), DESTINATION_WORKCHAIN);
-}
-export function sourceWorkchainOf(position: u32): i32 {
-  return load<i8>(messageAt(position), SOURCE_WORKCHAIN);
-}
-export function hasSource(position: u32): bool {
-  return load<u8>(messageAt(position), HAS_SOURCE) != 0;
-}
-export function setState(message: usize, state: u8): void {
-  store<u8>(message, state, STATE);
-}
-
-/** True for the message that a transaction received. */
-export function isReceived(position: u32): bool {
-  return load<u8>(messageAt(position), IS_RECEIVED) != 0;
+/** For the caller. */
+export function stateOf(position: u32): u32 {
+  return messageAt(position).state;
 }
 
 /** Logical time by which outgoing messages are sorted. */
 export function createdOf(position: u32): u64 {
-  return amount(MSG_CREATED_LT, rowOf(position));
+  return amount(Msg.created_lt, rowOf(position));
 }
 
 /** Time of a message that was sent. */
 export function createdAtOf(position: u32): u64 {
-  return amount(MSG_CREATED_AT, rowOf(position));
+  return amount(Msg.created_at, rowOf(position));
 }
 
 /** Makes room to find twins: 4 bytes for each of `slotCount`, a power of two that is greater than the number of messages. */
@@ -109,11 +97,6 @@ export function placeSlots(at: usize, slotCount: u32): void {
   slots = at;
   slotMask = slotCount - 1;
   memory.fill(at, 0, (<usize>slotCount) << 2);
-}
-
-/** True for a message that refers to the cells of one before it. */
-export function isTwin(message: usize): bool {
-  return load<u32>(message, TWIN) != NONE;
 }
 
 /**
@@ -125,12 +108,12 @@ export function becomesTwin(position: u32): bool {
   if (before == NONE) return false;
   const message = messageAt(position);
   const first = messageAt(before);
-  if (load<u8>(first, STATE) != OPEN || load<u8>(first, KIND) != INTERNAL) return false;
-  if (!areSame(MSG_SOURCE, MSG_INIT, rowOf(before), rowOf(position))) return false;
-  const received = load<u8>(message, IS_RECEIVED);
-  memory.copy(message, first, MESSAGE);
-  store<u8>(message, received, IS_RECEIVED);
-  store<u32>(message, before, TWIN);
+  if (first.state != OPEN || first.kind != INTERNAL) return false;
+  if (!areSame(Msg.source, Msg.init_state_boc, rowOf(before), rowOf(position))) return false;
+  const isReceived = message.isReceived;
+  memory.copy(changetype<usize>(message), changetype<usize>(first), MESSAGE);
+  message.isReceived = isReceived;
+  message.twin = before;
   return true;
 }
 
@@ -139,7 +122,7 @@ const MAX_SLOTS: u32 = 8;
 
 /** The first message with the hash of one; NONE if there is none before it: then it is noted, if there is room. */
 function withHash(position: u32): u32 {
-  const hash = messageAt(position) + HASH;
+  const hash = messageAt(position).hash;
   const slot = load<u32>(hash);
   for (let k: u32 = 0; k < MAX_SLOTS; k++) {
     const at = slots + ((<usize>((slot + k) & slotMask)) << 2);
@@ -148,7 +131,7 @@ function withHash(position: u32): u32 {
       store<u32>(at, position + 1);
       return NONE;
     }
-    if (sameHash(messageAt(found - 1) + HASH, hash)) return found - 1;
+    if (sameHash(messageAt(found - 1).hash, hash)) return found - 1;
   }
   return NONE;
 }
@@ -157,11 +140,10 @@ function withHash(position: u32): u32 {
 export function settleTwins(): void {
   for (let position: u32 = 0; position < messageCount; position++) {
     const message = messageAt(position);
-    if (!isTwin(message)) continue;
-    const first = messageAt(load<u32>(message, TWIN));
-    const state = load<u8>(first, STATE);
-    setState(message, state);
-    store<u8>(message, load<u8>(first, HAS_OTHER_OPCODE), HAS_OTHER_OPCODE);
-    if (state != AGREES) store<u32>(message, reserveBuilt(1), CELL);
+    if (message.twin == NONE) continue;
+    const first = messageAt(message.twin);
+    message.state = first.state;
+    message.hasOtherOpcode = first.hasOtherOpcode;
+    if (first.state != AGREES) message.cell = reserveBuilt(1);
   }
 }

@@ -19,6 +19,7 @@ import {
   reserveBuilt,
 } from '../cells/builder';
 import { bitsOf, cellAt, contentOf, depthOf, NONE, refCountOf, setDepth } from '../cells/cell-table';
+import { Msg } from '../generated/numbering';
 import {
   amount,
   bytesAt,
@@ -35,61 +36,19 @@ import {
 } from './columns';
 import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
 import {
-  MSG_BODY,
-  MSG_BODY_HASH,
-  MSG_BOUNCE,
-  MSG_BOUNCED,
-  MSG_CREATED_AT,
-  MSG_CREATED_LT,
-  MSG_DESTINATION,
-  MSG_DIRECTION,
-  MSG_EXTRA_FLAGS,
-  MSG_EXTRA_VALUE,
-  MSG_FWD_FEE,
-  MSG_HASH,
-  MSG_HASH_NORM,
-  MSG_IHR_DISABLED,
-  MSG_IHR_FEE,
-  MSG_IMPORT_FEE,
-  MSG_INIT,
-  MSG_INIT_HASH,
-  MSG_OPCODE,
-  MSG_SOURCE,
-  MSG_VALUE,
-} from './fields';
-import {
   AGREES,
-  BODY,
   becomesTwin,
-  CELL,
   CONTRADICTED,
-  DESTINATION,
-  DESTINATION_WORKCHAIN,
   EXTERNAL_IN,
   EXTERNAL_OUT,
-  EXTRA,
-  FORM,
-  HAS_OTHER_OPCODE,
-  HAS_SOURCE,
-  HASH,
-  INIT,
   INTERNAL,
-  IS_RECEIVED,
   isHashed,
-  isTwin,
-  KIND,
-  kindOf,
   MESSAGE,
+  Message,
   messageAt,
   messageCount,
-  NORMAL,
   OPEN,
   rowOf,
-  SOURCE,
-  SOURCE_WORKCHAIN,
-  STATE,
-  setState,
-  TWIN,
   UNKNOWN,
 } from './message-table';
 
@@ -108,70 +67,70 @@ export function readMessages(): void {
   for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
-    memory.fill(message, 0, MESSAGE);
-    const isIn = isText(MSG_DIRECTION, row, 'in');
-    store<u8>(message, <u8>isIn, IS_RECEIVED);
-    const isNamed = readHash(MSG_HASH, row, message + HASH) && (isIn || isText(MSG_DIRECTION, row, 'out'));
+    memory.fill(changetype<usize>(message), 0, MESSAGE);
+    const isIn = isText(Msg.direction, row, 'in');
+    message.isReceived = isIn;
+    const isNamed = readHash(Msg.msg_hash, row, message.hash) && (isIn || isText(Msg.direction, row, 'out'));
     if (isNamed && becomesTwin(position)) continue;
-    store<u32>(message, NONE, TWIN);
-    store<u32>(message, NONE, BODY);
-    store<u32>(message, NONE, INIT);
-    store<u32>(message, NONE, EXTRA);
-    store<u32>(message, reserveBuilt(1), CELL);
-    setState(message, isNamed ? readMessage(row, message) : CONTRADICTED);
+    message.twin = NONE;
+    message.body = NONE;
+    message.init = NONE;
+    message.extra = NONE;
+    message.cell = reserveBuilt(1);
+    message.state = isNamed ? readMessage(row, message) : CONTRADICTED;
   }
 }
 
-function readMessage(row: u32, message: usize): u8 {
-  if (load<u32>(message, CELL) == NONE) return UNKNOWN;
-  const isIn = !has(MSG_VALUE, row) && !has(MSG_CREATED_LT, row);
+function readMessage(row: u32, message: Message): u8 {
+  if (message.cell == NONE) return UNKNOWN;
+  const isIn = !has(Msg.value, row) && !has(Msg.created_lt, row);
   const kind = isIn
     ? EXTERNAL_IN
-    : isNone(MSG_DESTINATION, row) || isForeign(MSG_DESTINATION, row)
+    : isNone(Msg.destination, row) || isForeign(Msg.destination, row)
       ? EXTERNAL_OUT
       : INTERNAL;
-  store<u8>(message, kind, KIND);
-  const state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
-  if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
-    if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
-    store<u8>(message, 1, HAS_SOURCE);
-    store<i8>(message, <i8>lastWorkchain(), SOURCE_WORKCHAIN);
+  message.kind = kind;
+  const state = isForeign(Msg.source, row) || isForeign(Msg.destination, row) ? UNKNOWN : OPEN;
+  if (!isNone(Msg.source, row) && !isForeign(Msg.source, row)) {
+    if (kind == EXTERNAL_IN || !readAddress(Msg.source, row, message.source)) return CONTRADICTED;
+    message.hasSource = true;
+    message.sourceWorkchain = <i8>lastWorkchain();
   }
   if (kind != EXTERNAL_OUT) {
-    if (!readAddress(MSG_DESTINATION, row, message + DESTINATION)) return CONTRADICTED;
-    store<i8>(message, <i8>lastWorkchain(), DESTINATION_WORKCHAIN);
+    if (!readAddress(Msg.destination, row, message.destination)) return CONTRADICTED;
+    message.destinationWorkchain = <i8>lastWorkchain();
   }
-  const extra = buildExtra(MSG_EXTRA_VALUE, row);
+  const extra = buildExtra(Msg.value_extra_currencies, row);
   if (extra == MALFORMED || (extra != NONE && kind != INTERNAL)) return CONTRADICTED;
-  store<u32>(message, extra, EXTRA);
+  message.extra = extra;
   return readBags(row, message) ? state : CONTRADICTED;
 }
 
-function readBags(row: u32, message: usize): bool {
-  if (has(MSG_BODY, row)) {
-    const body = readBag(bytesAt(MSG_BODY, row), lengthAt(MSG_BODY, row));
+function readBags(row: u32, message: Message): bool {
+  if (has(Msg.body_boc, row)) {
+    const body = readBag(bytesAt(Msg.body_boc, row), lengthAt(Msg.body_boc, row));
     if (body < 0) return false;
-    store<u32>(message, <u32>body, BODY);
+    message.body = <u32>body;
   }
-  if (has(MSG_INIT, row)) {
-    const init = readBag(bytesAt(MSG_INIT, row), lengthAt(MSG_INIT, row));
+  if (has(Msg.init_state_boc, row)) {
+    const init = readBag(bytesAt(Msg.init_state_boc, row), lengthAt(Msg.init_state_boc, row));
     if (init < 0) return false;
-    store<u32>(message, <u32>init, INIT);
+    message.init = <u32>init;
   }
-  if (load<u8>(message, KIND) == EXTERNAL_IN && has(MSG_HASH_NORM, row)) {
-    store<u32>(message, reserveBuilt(1), NORMAL);
-    if (load<u32>(message, NORMAL) == NONE) return false;
+  if (message.kind == EXTERNAL_IN && has(Msg.msg_hash_norm, row)) {
+    message.normal = reserveBuilt(1);
+    if (message.normal == NONE) return false;
     buildNormal(message);
-  } else if (has(MSG_HASH_NORM, row)) return false;
+  } else if (has(Msg.msg_hash_norm, row)) return false;
   return true;
 }
 
 /** The normalized form of an inbound external message: no source, no fee, no StateInit, body by reference. */
-function buildNormal(message: usize): void {
-  const body = load<u32>(message, BODY);
-  open(load<u32>(message, NORMAL));
+function buildNormal(message: Message): void {
+  const body = message.body;
+  open(message.normal);
   put(8, 4);
-  putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
+  putAddress(message.destinationWorkchain, message.destination);
   putVarUint(0, 4);
   put(1, 2);
   if (body != NONE) putRef(body);
@@ -183,13 +142,13 @@ export function compareParts(): void {
   for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
-    if (load<u8>(message, STATE) == CONTRADICTED || isTwin(message)) continue;
+    if (message.state == CONTRADICTED || message.twin != NONE) continue;
     const agrees =
-      hasHash(row, MSG_BODY_HASH, load<u32>(message, BODY)) &&
-      hasHash(row, MSG_INIT_HASH, load<u32>(message, INIT)) &&
-      (!isHashed || !has(MSG_HASH_NORM, row) || hasHash(row, MSG_HASH_NORM, load<u32>(message, NORMAL)));
-    if (!agrees) setState(message, CONTRADICTED);
-    store<u8>(message, <u8>hasOtherOpcode(row, load<u32>(message, BODY)), HAS_OTHER_OPCODE);
+      hasHash(row, Msg.body_hash, message.body) &&
+      hasHash(row, Msg.init_state_hash, message.init) &&
+      (!isHashed || !has(Msg.msg_hash_norm, row) || hasHash(row, Msg.msg_hash_norm, message.normal));
+    if (!agrees) message.state = CONTRADICTED;
+    message.hasOtherOpcode = hasOtherOpcode(row, message.body);
   }
 }
 
@@ -200,8 +159,8 @@ function hasHash(row: u32, name: u32, cell: u32): bool {
 }
 
 function hasOtherOpcode(row: u32, body: u32): bool {
-  if (body == NONE || bitsOf(cellAt(body)) < 32) return has(MSG_OPCODE, row);
-  return !has(MSG_OPCODE, row) || <i32>number(MSG_OPCODE, row) != firstWord(body);
+  if (body == NONE || bitsOf(cellAt(body)) < 32) return has(Msg.opcode, row);
+  return !has(Msg.opcode, row) || <i32>number(Msg.opcode, row) != firstWord(body);
 }
 
 function firstWord(body: u32): i32 {
@@ -211,12 +170,12 @@ function firstWord(body: u32): i32 {
 /** True if the opcode of a message is not the first 32 bits of its body, or null if that has fewer. */
 export function isOpcodeWrong(position: u32): bool {
   const message = messageAt(position);
-  return load<u8>(message, HAS_OTHER_OPCODE) != 0 && load<u8>(message, STATE) != CONTRADICTED;
+  return message.hasOtherOpcode && message.state != CONTRADICTED;
 }
 
 /** The first 32 bits of the body; -2^53 if it has fewer. */
 export function opcodeOf(position: u32): f64 {
-  const body = load<u32>(messageAt(position), BODY);
+  const body = messageAt(position).body;
   if (body == NONE || bitsOf(cellAt(body)) < 32) return -9007199254740992;
   return <f64>firstWord(body);
 }
@@ -231,35 +190,35 @@ function putAddress(workchain: i8, hash: usize): void {
 const FORMS: u32 = 4;
 
 /** Builds a form of a message. False if it does not fit. */
-function build(row: u32, message: usize, form: u32): bool {
-  const kind = load<u8>(message, KIND);
-  open(load<u32>(message, CELL));
+function build(row: u32, message: Message, form: u32): bool {
+  const kind = message.kind;
+  open(message.cell);
   if (kind == EXTERNAL_IN) {
     put(8, 4);
-    putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
-    putAmount(MSG_IMPORT_FEE, row, 4);
+    putAddress(message.destinationWorkchain, message.destination);
+    putAmount(Msg.import_fee, row, 4);
   } else {
     if (kind == INTERNAL) {
       putBit(false);
-      putBit(flag(MSG_IHR_DISABLED, row));
-      putBit(flag(MSG_BOUNCE, row));
-      putBit(flag(MSG_BOUNCED, row));
+      putBit(flag(Msg.ihr_disabled, row));
+      putBit(flag(Msg.bounce, row));
+      putBit(flag(Msg.bounced, row));
     } else put(3, 2);
-    if (load<u8>(message, HAS_SOURCE) != 0) putAddress(load<i8>(message, SOURCE_WORKCHAIN), message + SOURCE);
+    if (message.hasSource) putAddress(message.sourceWorkchain, message.source);
     else put(0, 2);
     if (kind == INTERNAL) {
-      putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
-      putAmount(MSG_VALUE, row, 4);
-      putExtra(load<u32>(message, EXTRA));
+      putAddress(message.destinationWorkchain, message.destination);
+      putAmount(Msg.value, row, 4);
+      putExtra(message.extra);
       // Since version 12 of the network, the field of ihr_fee has been that of extra_flags.
-      putAmount(has(MSG_EXTRA_FLAGS, row) ? MSG_EXTRA_FLAGS : MSG_IHR_FEE, row, 4);
-      putAmount(MSG_FWD_FEE, row, 4);
+      putAmount(has(Msg.extra_flags, row) ? Msg.extra_flags : Msg.ihr_fee, row, 4);
+      putAmount(Msg.fwd_fee, row, 4);
     } else put(0, 2);
-    put(amount(MSG_CREATED_LT, row), 64);
-    putUint(<i64>amount(MSG_CREATED_AT, row), 32);
+    put(amount(Msg.created_lt, row), 64);
+    putUint(<i64>amount(Msg.created_at, row), 32);
   }
-  const init = load<u32>(message, INIT);
-  const body = load<u32>(message, BODY);
+  const init = message.init;
+  const body = message.body;
   if (init == NONE) putBit(false);
   else if ((form & 2) != 0) {
     put(2, 2);
@@ -281,25 +240,25 @@ export function buildMessages(): u32 {
   for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
-    if (load<u8>(message, STATE) != OPEN || isTwin(message)) continue;
-    if (load<u8>(message, FORM) > 0 && sameHash(cellAt(load<u32>(message, CELL)), message + HASH)) {
-      setState(message, AGREES);
+    if (message.state != OPEN || message.twin != NONE) continue;
+    if (message.form > 0 && sameHash(cellAt(message.cell), message.hash)) {
+      message.state = AGREES;
       continue;
     }
     if (buildNext(row, message)) waiting++;
-    else setState(message, load<u8>(message, KIND) == EXTERNAL_OUT ? UNKNOWN : CONTRADICTED);
+    else message.state = message.kind == EXTERNAL_OUT ? UNKNOWN : CONTRADICTED;
   }
   return waiting;
 }
 
-function buildNext(row: u32, message: usize): bool {
-  const body = load<u32>(message, BODY);
-  const init = load<u32>(message, INIT);
+function buildNext(row: u32, message: Message): bool {
+  const body = message.body;
+  const init = message.init;
   // An internal message usually refers to a body that has references.
-  const first: u32 = load<u8>(message, KIND) == INTERNAL && body != NONE && refCountOf(cellAt(body)) > 0 ? 1 : 0;
-  while (load<u8>(message, FORM) < FORMS) {
-    const form = <u32>load<u8>(message, FORM) ^ first;
-    store<u8>(message, load<u8>(message, FORM) + 1, FORM);
+  const first: u32 = message.kind == INTERNAL && body != NONE && refCountOf(cellAt(body)) > 0 ? 1 : 0;
+  while (message.form < FORMS) {
+    const form = <u32>message.form ^ first;
+    message.form = message.form + 1;
     // Nobody refers to an empty body.
     if (((form & 1) != 0 && body == NONE) || ((form & 2) != 0 && init == NONE)) continue;
     clearMisfit();
@@ -314,27 +273,27 @@ function buildNext(row: u32, message: usize): bool {
 /** Lets the hash that the API gives stand for the cell of an unknown message. */
 export function claimHash(position: u32): void {
   const message = messageAt(position);
-  const cell = cellAt(load<u32>(message, CELL));
-  v128.store(cell, v128.load(message + HASH));
-  v128.store(cell, v128.load(message + HASH, 16), 16);
+  const cell = cellAt(message.cell);
+  v128.store(cell, v128.load(message.hash));
+  v128.store(cell, v128.load(message.hash, 16), 16);
 }
 
 /** Number of depths that an unknown message may have. */
 export function depthsOf(position: u32): u32 {
-  return kindOf(position) == INTERNAL ? 16 : 2;
+  return messageAt(position).kind == INTERNAL ? 16 : 2;
 }
 
 /** Sets a depth of an unknown message: above its deeper part, as that, or, as it may have a StateInit that the API omits, more. */
 export function guessDepth(position: u32, guess: u32): void {
   const message = messageAt(position);
-  const body = load<u32>(message, BODY);
-  const init = load<u32>(message, INIT);
+  const body = message.body;
+  const init = message.init;
   const deeper = max(body == NONE ? 0 : depthOf(cellAt(body)), init == NONE ? 0 : depthOf(cellAt(init)));
-  setDepth(cellAt(load<u32>(message, CELL)), deeper + (guess < 2 ? 1 - guess : guess));
+  setDepth(cellAt(message.cell), deeper + (guess < 2 ? 1 - guess : guess));
 }
 
 /** Gives up the proof of a message that is known to be incomplete: it is no contradiction. */
 export function excuse(position: u32): void {
   const message = messageAt(position);
-  if (load<u8>(message, STATE) == CONTRADICTED && load<u32>(message, CELL) != NONE) setState(message, UNKNOWN);
+  if (message.state == CONTRADICTED && message.cell != NONE) message.state = UNKNOWN;
 }

@@ -2,61 +2,9 @@
 
 import { close, open, put, putBit, putHash, putInt, putRef, putUint, setMisfit } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
+import { Tx } from '../generated/numbering';
 import { flag, has, isText, number, putAmount, readHash } from './columns';
 import { putExtra } from './extra-currencies';
-import {
-  TX_ABORTED,
-  TX_ACTION_BITS,
-  TX_ACTION_CELLS,
-  TX_ACTION_FEES,
-  TX_ACTION_LIST,
-  TX_ACTION_STATUS,
-  TX_ACTION_SUCCESS,
-  TX_ACTION_VALID,
-  TX_ACTIONS,
-  TX_ACTIVATED,
-  TX_BOUNCE,
-  TX_BOUNCE_BITS,
-  TX_BOUNCE_CELLS,
-  TX_BOUNCE_FWD_FEES,
-  TX_BOUNCE_MSG_FEES,
-  TX_BOUNCE_REQUIRED,
-  TX_CREDIT,
-  TX_CREDIT_DUE,
-  TX_CREDIT_FIRST,
-  TX_DESTROYED,
-  TX_EXIT_ARG,
-  TX_EXIT_CODE,
-  TX_EXTRA_CREDIT,
-  TX_FWD_FEES,
-  TX_GAS_CREDIT,
-  TX_GAS_FEES,
-  TX_GAS_LIMIT,
-  TX_GAS_USED,
-  TX_IS_TOCK,
-  TX_MODE,
-  TX_MSGS_CREATED,
-  TX_NO_FUNDS,
-  TX_RESULT_ARG,
-  TX_RESULT_CODE,
-  TX_SKIP_REASON,
-  TX_SKIPPED,
-  TX_SKIPPED_ACTIONS,
-  TX_SPEC_ACTIONS,
-  TX_SPLIT_DEPTH,
-  TX_SPLIT_PREFIX,
-  TX_SPLIT_SIBLING,
-  TX_SPLIT_THIS,
-  TX_STATE_USED,
-  TX_STORAGE_DUE,
-  TX_STORAGE_FEES,
-  TX_STORAGE_STATUS,
-  TX_SUCCESS,
-  TX_TYPE,
-  TX_VM_FINAL,
-  TX_VM_INIT,
-  TX_VM_STEPS,
-} from './fields';
 
 export const ORDINARY: u32 = 0;
 export const STORAGE: u32 = 1;
@@ -69,12 +17,12 @@ export const UNKNOWN_TYPE: u32 = 255;
 
 /** The type of a transaction, by its name. */
 export function typeOf(row: u32): u32 {
-  if (isText(TX_TYPE, row, 'ord')) return ORDINARY;
-  if (isText(TX_TYPE, row, 'tick_tock')) return TICK_TOCK;
-  if (isText(TX_TYPE, row, 'storage')) return STORAGE;
-  if (isText(TX_TYPE, row, 'split_prepare')) return SPLIT_PREPARE;
-  if (isText(TX_TYPE, row, 'merge_prepare')) return MERGE_PREPARE;
-  return isText(TX_TYPE, row, 'split_install') || isText(TX_TYPE, row, 'merge_install') ? INSTALL : UNKNOWN_TYPE;
+  if (isText(Tx.descr, row, 'ord')) return ORDINARY;
+  if (isText(Tx.descr, row, 'tick_tock')) return TICK_TOCK;
+  if (isText(Tx.descr, row, 'storage')) return STORAGE;
+  if (isText(Tx.descr, row, 'split_prepare')) return SPLIT_PREPARE;
+  if (isText(Tx.descr, row, 'merge_prepare')) return MERGE_PREPARE;
+  return isText(Tx.descr, row, 'split_install') || isText(Tx.descr, row, 'merge_install') ? INSTALL : UNKNOWN_TYPE;
 }
 
 const hash: usize = memory.data(32, 16);
@@ -105,18 +53,18 @@ function putSize(cells: u32, bits: u32, row: u32): void {
 }
 
 function putStorage(row: u32): void {
-  putAmount(TX_STORAGE_FEES, row, 4);
-  putMaybeCoins(TX_STORAGE_DUE, row);
-  putStatusChange(TX_STORAGE_STATUS, row);
+  putAmount(Tx.storage_fees_collected, row, 4);
+  putMaybeCoins(Tx.storage_fees_due, row);
+  putStatusChange(Tx.storage_status_change, row);
 }
 
 function putMaybeStorage(row: u32): void {
-  putBit(has(TX_STORAGE_FEES, row));
-  if (has(TX_STORAGE_FEES, row)) putStorage(row);
+  putBit(has(Tx.storage_fees_collected, row));
+  if (has(Tx.storage_fees_collected, row)) putStorage(row);
 }
 
 export function hasCredit(row: u32): bool {
-  return has(TX_CREDIT, row) || has(TX_CREDIT_DUE, row) || has(TX_EXTRA_CREDIT, row);
+  return has(Tx.credit, row) || has(Tx.credit_due_fees_collected, row) || has(Tx.credit_extra_currencies, row);
 }
 
 function putMaybeCredit(row: u32, isLeftOut: bool, extra: u32): void {
@@ -125,37 +73,37 @@ function putMaybeCredit(row: u32, isLeftOut: bool, extra: u32): void {
     return;
   }
   putBit(true);
-  putMaybeCoins(TX_CREDIT_DUE, row);
-  putAmount(TX_CREDIT, row, 4);
+  putMaybeCoins(Tx.credit_due_fees_collected, row);
+  putAmount(Tx.credit, row, 4);
   putExtra(extra);
 }
 
 /** True if the compute phase ran. */
 export function hasRun(row: u32): bool {
-  return has(TX_SKIPPED, row) ? !flag(TX_SKIPPED, row) : has(TX_GAS_USED, row);
+  return has(Tx.compute_skipped, row) ? !flag(Tx.compute_skipped, row) : has(Tx.compute_gas_used, row);
 }
 
 /** The cell of the details of a compute phase that ran; NONE for another. */
 function buildDetails(row: u32, cell: u32, isGasSwapped: bool): u32 {
   if (!hasRun(row)) return NONE;
   open(cell);
-  putAmount(isGasSwapped ? TX_GAS_FEES : TX_GAS_USED, row, 3);
-  putAmount(TX_GAS_LIMIT, row, 3);
-  putBit(has(TX_GAS_CREDIT, row));
-  if (has(TX_GAS_CREDIT, row)) putAmount(TX_GAS_CREDIT, row, 2);
-  putInt(number(TX_MODE, row), 8);
-  putInt(number(TX_EXIT_CODE, row), 32);
-  putBit(has(TX_EXIT_ARG, row));
-  if (has(TX_EXIT_ARG, row)) putInt(number(TX_EXIT_ARG, row), 32);
-  putUint(number(TX_VM_STEPS, row), 32);
-  putColumnHash(TX_VM_INIT, row);
-  putColumnHash(TX_VM_FINAL, row);
+  putAmount(isGasSwapped ? Tx.compute_gas_fees : Tx.compute_gas_used, row, 3);
+  putAmount(Tx.compute_gas_limit, row, 3);
+  putBit(has(Tx.compute_gas_credit, row));
+  if (has(Tx.compute_gas_credit, row)) putAmount(Tx.compute_gas_credit, row, 2);
+  putInt(number(Tx.compute_mode, row), 8);
+  putInt(number(Tx.compute_exit_code, row), 32);
+  putBit(has(Tx.compute_exit_arg, row));
+  if (has(Tx.compute_exit_arg, row)) putInt(number(Tx.compute_exit_arg, row), 32);
+  putUint(number(Tx.compute_vm_steps, row), 32);
+  putColumnHash(Tx.compute_vm_init_state_hash, row);
+  putColumnHash(Tx.compute_vm_final_state_hash, row);
   return close();
 }
 
 /** True if neither the columns of a compute phase that ran nor of one that was skipped are there: servers of 2024 name them otherwise. */
 export function lacksCompute(row: u32): bool {
-  if (has(TX_SKIPPED, row) || has(TX_GAS_USED, row)) return false;
+  if (has(Tx.compute_skipped, row) || has(Tx.compute_gas_used, row)) return false;
   const type = typeOf(row);
   return type != STORAGE && type != MERGE_PREPARE;
 }
@@ -168,41 +116,41 @@ function putCompute(row: u32, details: u32, isGasSwapped: bool, reason: u32): vo
     else put(reason, 2);
     return;
   }
-  putBit(flag(TX_SUCCESS, row));
-  putBit(flag(TX_STATE_USED, row));
-  putBit(flag(TX_ACTIVATED, row));
-  putAmount(isGasSwapped ? TX_GAS_USED : TX_GAS_FEES, row, 4);
+  putBit(flag(Tx.compute_success, row));
+  putBit(flag(Tx.compute_msg_state_used, row));
+  putBit(flag(Tx.compute_account_activated, row));
+  putAmount(isGasSwapped ? Tx.compute_gas_used : Tx.compute_gas_fees, row, 4);
   putRef(details);
 }
 
 /** `no_state` 00, `bad_state` 01, `no_gas` 10, `suspended` 110. */
 function putSkipReason(row: u32): void {
-  if (isText(TX_SKIP_REASON, row, 'no_state')) put(0, 2);
-  else if (isText(TX_SKIP_REASON, row, 'bad_state')) put(1, 2);
-  else if (isText(TX_SKIP_REASON, row, 'no_gas')) put(2, 2);
-  else if (isText(TX_SKIP_REASON, row, 'suspended')) put(6, 3);
+  if (isText(Tx.skipped_reason, row, 'no_state')) put(0, 2);
+  else if (isText(Tx.skipped_reason, row, 'bad_state')) put(1, 2);
+  else if (isText(Tx.skipped_reason, row, 'no_gas')) put(2, 2);
+  else if (isText(Tx.skipped_reason, row, 'suspended')) put(6, 3);
   else setMisfit();
 }
 
 /** The cell of the action phase; NONE if there was none. */
 function buildAction(row: u32, cell: u32): u32 {
-  if (!has(TX_ACTION_SUCCESS, row)) return NONE;
+  if (!has(Tx.action_success, row)) return NONE;
   open(cell);
-  putBit(flag(TX_ACTION_SUCCESS, row));
-  putBit(flag(TX_ACTION_VALID, row));
-  putBit(flag(TX_NO_FUNDS, row));
-  putStatusChange(TX_ACTION_STATUS, row);
-  putMaybeCoins(TX_FWD_FEES, row);
-  putMaybeCoins(TX_ACTION_FEES, row);
-  putInt(number(TX_RESULT_CODE, row), 32);
-  putBit(has(TX_RESULT_ARG, row));
-  if (has(TX_RESULT_ARG, row)) putInt(number(TX_RESULT_ARG, row), 32);
-  putUint(number(TX_ACTIONS, row), 16);
-  putUint(number(TX_SPEC_ACTIONS, row), 16);
-  putUint(number(TX_SKIPPED_ACTIONS, row), 16);
-  putUint(number(TX_MSGS_CREATED, row), 16);
-  putColumnHash(TX_ACTION_LIST, row);
-  putSize(TX_ACTION_CELLS, TX_ACTION_BITS, row);
+  putBit(flag(Tx.action_success, row));
+  putBit(flag(Tx.action_valid, row));
+  putBit(flag(Tx.action_no_funds, row));
+  putStatusChange(Tx.action_status_change, row);
+  putMaybeCoins(Tx.action_total_fwd_fees, row);
+  putMaybeCoins(Tx.action_total_action_fees, row);
+  putInt(number(Tx.action_result_code, row), 32);
+  putBit(has(Tx.action_result_arg, row));
+  if (has(Tx.action_result_arg, row)) putInt(number(Tx.action_result_arg, row), 32);
+  putUint(number(Tx.action_tot_actions, row), 16);
+  putUint(number(Tx.action_spec_actions, row), 16);
+  putUint(number(Tx.action_skipped_actions, row), 16);
+  putUint(number(Tx.action_msgs_created, row), 16);
+  putColumnHash(Tx.action_action_list_hash, row);
+  putSize(Tx.action_tot_msg_size_cells, Tx.action_tot_msg_size_bits, row);
   return close();
 }
 
@@ -213,26 +161,26 @@ function putMaybeAction(action: u32): void {
 
 /** `negfunds` 00, `nofunds` 01, `ok` 1. */
 function putMaybeBounce(row: u32): void {
-  putBit(has(TX_BOUNCE, row));
-  if (!has(TX_BOUNCE, row)) return;
-  if (isText(TX_BOUNCE, row, 'negfunds')) put(0, 2);
-  else if (isText(TX_BOUNCE, row, 'nofunds')) {
+  putBit(has(Tx.bounce, row));
+  if (!has(Tx.bounce, row)) return;
+  if (isText(Tx.bounce, row, 'negfunds')) put(0, 2);
+  else if (isText(Tx.bounce, row, 'nofunds')) {
     put(1, 2);
-    putSize(TX_BOUNCE_CELLS, TX_BOUNCE_BITS, row);
-    putAmount(TX_BOUNCE_REQUIRED, row, 4);
-  } else if (isText(TX_BOUNCE, row, 'ok')) {
+    putSize(Tx.bounce_msg_size_cells, Tx.bounce_msg_size_bits, row);
+    putAmount(Tx.bounce_req_fwd_fees, row, 4);
+  } else if (isText(Tx.bounce, row, 'ok')) {
     put(1, 1);
-    putSize(TX_BOUNCE_CELLS, TX_BOUNCE_BITS, row);
-    putAmount(TX_BOUNCE_MSG_FEES, row, 4);
-    putAmount(TX_BOUNCE_FWD_FEES, row, 4);
+    putSize(Tx.bounce_msg_size_cells, Tx.bounce_msg_size_bits, row);
+    putAmount(Tx.bounce_msg_fees, row, 4);
+    putAmount(Tx.bounce_fwd_fees, row, 4);
   } else setMisfit();
 }
 
 function putSplitInfo(row: u32): void {
-  putUint(number(TX_SPLIT_PREFIX, row), 6);
-  putUint(number(TX_SPLIT_DEPTH, row), 6);
-  putColumnHash(TX_SPLIT_THIS, row);
-  putColumnHash(TX_SPLIT_SIBLING, row);
+  putUint(number(Tx.split_info_cur_shard_pfx_len, row), 6);
+  putUint(number(Tx.split_info_acc_split_depth, row), 6);
+  putColumnHash(Tx.split_info_this_addr, row);
+  putColumnHash(Tx.split_info_sibling_addr, row);
 }
 
 /** Builds the description in three cells from `first` on. Returns the last one.
@@ -254,12 +202,12 @@ export function buildDescription(
   open(first + 2);
   if (type == TICK_TOCK) {
     put(1, 3);
-    putBit(flag(TX_IS_TOCK, row));
+    putBit(flag(Tx.is_tock, row));
     putStorage(row);
   } else {
     put(type, 4);
     if (type == ORDINARY) {
-      putBit(flag(TX_CREDIT_FIRST, row));
+      putBit(flag(Tx.credit_first, row));
       putMaybeStorage(row);
       putMaybeCredit(row, isCreditLeftOut, extra);
     } else if (type == STORAGE) putStorage(row);
@@ -274,8 +222,8 @@ export function buildDescription(
     putCompute(row, details, isGasSwapped, reason);
     putMaybeAction(action);
   }
-  putBit(flag(TX_ABORTED, row));
+  putBit(flag(Tx.aborted, row));
   if (type == ORDINARY) putMaybeBounce(row);
-  if (type != MERGE_PREPARE) putBit(flag(TX_DESTROYED, row));
+  if (type != MERGE_PREPARE) putBit(flag(Tx.destroyed, row));
   return close();
 }

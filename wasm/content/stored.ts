@@ -1,7 +1,7 @@
 // Rows that come from a database in any order: their places in memory, and the transaction of each message.
 
+import { Msg, Tx } from '../generated/numbering';
 import { ADDRESS, bitAt, bytesAt, lengthAt, MAX_INLINED, STRING_BITS } from './columns';
-import { MSG_TRANSACTION, TX_HASH } from './fields';
 
 /** Sets the bits of rows from `before` on as those at `from`, which is 0 if all are set. Bits after them are cleared. */
 export function appendBits(to: usize, before: u32, from: usize, count: u32): void {
@@ -73,12 +73,12 @@ export function findParents(transactions: u32, messages: u32, table: usize, to: 
   const slots: u32 = max<u32>(2, (<u32>1) << (32 - clz(2 * transactions)));
   memory.fill(table, 0, (<usize>slots) << 3);
   for (let row: u32 = 0; row < transactions; row++) {
-    const slot = slotOf(TX_HASH, row, table, slots);
+    const slot = slotOf(Tx.hash, row, table, slots);
     store<u32>(slot, row + 1);
     store<u32>(slot, mixed, 4);
   }
   for (let row: u32 = 0; row < messages; row++, to += 4) {
-    store<i32>(to, load<i32>(slotOf(MSG_TRANSACTION, row, table, slots)) - 1);
+    store<i32>(to, load<i32>(slotOf(Msg.tx_hash, row, table, slots)) - 1);
   }
 }
 
@@ -100,7 +100,7 @@ function slotOf(name: u32, row: u32, table: usize, slots: u32): usize {
 
 /** True if a transaction has the hash at an address. */
 function isHash(row: u32, at: usize, length: u32): bool {
-  return lengthAt(TX_HASH, row) == length && memory.compare(bytesAt(TX_HASH, row), at, length) == 0;
+  return lengthAt(Tx.hash, row) == length && memory.compare(bytesAt(Tx.hash, row), at, length) == 0;
 }
 
 /**

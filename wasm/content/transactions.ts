@@ -15,44 +15,12 @@ import {
   setMisfit,
 } from '../cells/builder';
 import { cellAt, NONE } from '../cells/cell-table';
+import { Tx } from '../generated/numbering';
 import { amount, flag, has, isText, lastWorkchain, putAmount, readAddress, readHash, sameHash } from './columns';
-import { putLabel } from './dictionary';
+import { buildDictionary } from './dictionary';
 import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
 import { hasSoundFacts } from './facts';
-import {
-  TX_ACCOUNT,
-  TX_EMULATED,
-  TX_END_STATUS,
-  TX_EXTRA_CREDIT,
-  TX_EXTRA_FEES,
-  TX_GAS_FEES,
-  TX_GAS_USED,
-  TX_HASH,
-  TX_LT,
-  TX_NOW,
-  TX_ORIG_STATUS,
-  TX_PREV_HASH,
-  TX_PREV_LT,
-  TX_STATE_AFTER,
-  TX_STATE_BEFORE,
-  TX_TOTAL_FEES,
-} from './fields';
-import {
-  CONTRADICTED,
-  cellOf,
-  createdAtOf,
-  createdOf,
-  destinationOf,
-  destinationWorkchainOf,
-  EXTERNAL_IN,
-  hasSource,
-  isReceived,
-  kindOf,
-  sourceOf,
-  sourceWorkchainOf,
-  stateOf,
-  UNKNOWN,
-} from './message-table';
+import { CONTRADICTED, createdAtOf, createdOf, EXTERNAL_IN, messageAt, UNKNOWN } from './message-table';
 import { claimHash, depthsOf, excuse, guessDepth } from './messages';
 import {
   buildDescription,
@@ -84,20 +52,33 @@ const MAX_MESSAGES: u32 = 255;
 /** Maximum number of combinations of depths that are tried. */
 const MAX_GUESSES: u32 = 60;
 
-// Fields of a transaction at work: its verdict; the variant to build next; its first message, their number, and whether one was received;
-// its first cell; roots of extra currencies; if its last variant did
-// not fit a cell; and 32 bytes each for hash and account.
-const VERDICT: usize = 0;
-const RECEIVED: usize = 1;
-const TURN: usize = 2;
-const FIRST: usize = 4;
-const MESSAGES: usize = 8;
-const CELLS: usize = 12;
-const FEES: usize = 16;
-const CREDIT: usize = 20;
-const MISFIT: usize = 24;
-const HASH: usize = 32;
-const ACCOUNT: usize = 64;
+/** A transaction at work. Its hash and account follow, 32 bytes each. */
+@unmanaged
+class Transaction {
+  verdict: u8;
+  /** Messages that it received: none, one, or 2 for more. */
+  received: u8;
+  /** The variant to build next. */
+  turn: u16;
+  /** Its first message, and their number. */
+  first: u32;
+  messages: u32;
+  /** Its first cell. */
+  cells: u32;
+  /** Roots of extra currencies. */
+  fees: u32;
+  credit: u32;
+  /** True if its last variant did not fit a cell. */
+  isMisfit: bool;
+
+  get hash(): usize {
+    return changetype<usize>(this) + 32;
+  }
+  get account(): usize {
+    return changetype<usize>(this) + 64;
+  }
+}
+/** Bytes of a transaction. */
 export const TRANSACTION: usize = 96;
 
 let transactions: usize = 0;
@@ -118,16 +99,19 @@ export function placeTransactions(at: usize, from: u32, to: u32, orderAt: usize,
   order = orderAt;
 }
 
-function transactionAt(row: u32): usize {
-  return transactions + <usize>(row - firstRow) * TRANSACTION;
+function transactionAt(row: u32): Transaction {
+  return changetype<Transaction>(transactions + <usize>(row - firstRow) * TRANSACTION);
 }
 function orderedAt(position: u32): u32 {
   return load<u32>(order + ((<usize>position) << 2));
 }
+function setOrdered(position: u32, message: u32): void {
+  store<u32>(order + ((<usize>position) << 2), message);
+}
 
 /** The verdict on a transaction. */
 export function verdictOf(row: u32): u32 {
-  return load<u8>(transactionAt(row), VERDICT);
+  return transactionAt(row).verdict;
 }
 
 /** Gives each transaction its messages; `starts` has the position of the first of each, and of the end. */
@@ -135,90 +119,84 @@ export function assignMessages(starts: usize): void {
   const base = load<u32>(starts);
   for (let row = firstRow; row < endRow; row++, starts += 4) {
     const transaction = transactionAt(row);
-    memory.fill(transaction, 0, TRANSACTION);
+    memory.fill(changetype<usize>(transaction), 0, TRANSACTION);
     const own = load<u32>(starts) - base;
     const size = load<u32>(starts, 4) - load<u32>(starts);
-    store<u32>(transaction, own, FIRST);
-    store<u32>(transaction, size, MESSAGES);
+    transaction.first = own;
+    transaction.messages = size;
     let received: u32 = 0;
     for (let at = own; at < own + size; at++) {
-      if (isReceived(at)) received++;
+      if (messageAt(at).isReceived) received++;
       place(transaction, at, received > 0);
     }
-    store<u8>(transaction, <u8>min(received, 2), RECEIVED);
-    if (size > MAX_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
-    else setVerdict(transaction, received > 1 ? CONTRADICTS : UNDECIDED);
+    transaction.received = <u8>min(received, 2);
+    if (size > MAX_MESSAGES + received) transaction.verdict = MANY_MESSAGES;
+    else transaction.verdict = received > 1 ? CONTRADICTS : UNDECIDED;
   }
 }
 
 /** Inserts a message in its order; more than there may be are not sorted. */
-function place(transaction: usize, message: u32, hasReceived: bool): void {
-  const own = load<u32>(transaction, FIRST);
+function place(transaction: Transaction, message: u32, hasReceived: bool): void {
+  const own = transaction.first;
   let at = message;
-  if (isReceived(message)) {
-    for (; at > own && !isReceived(orderedAt(at - 1)); at--) store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
+  if (messageAt(message).isReceived) {
+    for (; at > own && !messageAt(orderedAt(at - 1)).isReceived; at--) setOrdered(at, orderedAt(at - 1));
   } else if (message - own <= MAX_MESSAGES) {
     const lowest = own + <u32>hasReceived;
     const created = createdOf(message);
-    for (; at > lowest && createdOf(orderedAt(at - 1)) > created; at--)
-      store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
+    for (; at > lowest && createdOf(orderedAt(at - 1)) > created; at--) setOrdered(at, orderedAt(at - 1));
   }
-  store<u32>(order + ((<usize>at) << 2), message);
-}
-
-function setVerdict(transaction: usize, verdict: u8): void {
-  store<u8>(transaction, verdict, VERDICT);
+  setOrdered(at, message);
 }
 
 /** Begins the transactions, whose messages are decided. */
 export function openTransactions(): void {
   for (let row = firstRow; row < endRow; row++) {
     const transaction = transactionAt(row);
-    if (load<u8>(transaction, VERDICT) == UNDECIDED) setVerdict(transaction, openTransaction(row, transaction));
+    if (transaction.verdict == UNDECIDED) transaction.verdict = openTransaction(row, transaction);
   }
 }
 
-function openTransaction(row: u32, transaction: usize): u8 {
-  const isHash = readHash(TX_HASH, row, transaction + HASH);
-  if (!isHash || !readAddress(TX_ACCOUNT, row, transaction + ACCOUNT)) return CONTRADICTS;
+function openTransaction(row: u32, transaction: Transaction): u8 {
+  const isHash = readHash(Tx.hash, row, transaction.hash);
+  if (!isHash || !readAddress(Tx.account, row, transaction.account)) return CONTRADICTS;
   const workchain = lastWorkchain();
   const type = typeOf(row);
   if (type == UNKNOWN_TYPE) return CONTRADICTS;
   if (type == INSTALL) return UNKNOWN_KIND;
-  const size = load<u32>(transaction, MESSAGES);
-  if (!hasSoundFacts(row, load<u32>(transaction, FIRST), size)) return CONTRADICTS;
+  const size = transaction.messages;
+  if (!hasSoundFacts(row, transaction.first, size)) return CONTRADICTS;
   for (let k: u32 = 0; k < size; k++) {
-    const message = orderedAt(load<u32>(transaction, FIRST) + k);
+    const message = orderedAt(transaction.first + k);
     // Emulation omits the StateInit of a message.
-    if (flag(TX_EMULATED, row)) excuse(message);
-    if (stateOf(message) == CONTRADICTED || !isOwn(message, transaction + ACCOUNT, workchain)) return CONTRADICTS;
-    if (stateOf(message) != UNKNOWN) continue;
-    if (!isReceived(message) && !isSentThen(message, row, k + 1 - load<u8>(transaction, RECEIVED))) return CONTRADICTS;
+    if (flag(Tx.emulated, row)) excuse(message);
+    if (messageAt(message).state == CONTRADICTED || !isOwn(message, transaction.account, workchain)) return CONTRADICTS;
+    if (messageAt(message).state != UNKNOWN) continue;
+    if (!messageAt(message).isReceived && !isSentThen(message, row, k + 1 - transaction.received)) return CONTRADICTS;
     claimHash(message);
   }
   if (!isHashed) return UNHASHED;
   const cells = reserveBuilt(2 * size + 6);
   if (cells == NONE) return UNDECIDED;
-  store<u32>(transaction, cells, CELLS);
-  const fees = buildExtra(TX_EXTRA_FEES, row);
-  const credit = buildExtra(TX_EXTRA_CREDIT, row);
-  store<u32>(transaction, fees, FEES);
-  store<u32>(transaction, credit, CREDIT);
+  transaction.cells = cells;
+  const fees = buildExtra(Tx.total_fees_extra_currencies, row);
+  const credit = buildExtra(Tx.credit_extra_currencies, row);
+  transaction.fees = fees;
+  transaction.credit = credit;
   return fees == MALFORMED || credit == MALFORMED ? CONTRADICTS : UNDECIDED;
 }
 
 /** True if the account is the destination of the message that it received, or the source of one that it sent. */
-function isOwn(message: u32, account: usize, workchain: i32): bool {
-  if (isReceived(message)) {
-    return destinationWorkchainOf(message) == workchain && sameHash(destinationOf(message), account);
-  }
-  if (kindOf(message) == EXTERNAL_IN) return false;
-  return hasSource(message) && sourceWorkchainOf(message) == workchain && sameHash(sourceOf(message), account);
+function isOwn(position: u32, account: usize, workchain: i32): bool {
+  const message = messageAt(position);
+  if (message.isReceived) return message.destinationWorkchain == workchain && sameHash(message.destination, account);
+  if (message.kind == EXTERNAL_IN || !message.hasSource) return false;
+  return message.sourceWorkchain == workchain && sameHash(message.source, account);
 }
 
 /** True if a message has the time of the transaction that sent it, and the logical time of its position among those. */
 function isSentThen(message: u32, row: u32, position: u32): bool {
-  return createdAtOf(message) == amount(TX_NOW, row) && createdOf(message) == amount(TX_LT, row) + position;
+  return createdAtOf(message) == amount(Tx.now, row) && createdOf(message) == amount(Tx.lt, row) + position;
 }
 
 /** One round: compares the cells built by the last one, and builds the next variant where they differ. Returns the number of cells that wait. */
@@ -226,25 +204,25 @@ export function buildTransactions(): u32 {
   let waiting: u32 = 0;
   for (let row = firstRow; row < endRow; row++) {
     const transaction = transactionAt(row);
-    if (load<u8>(transaction, VERDICT) != UNDECIDED) continue;
-    const turn = load<u16>(transaction, TURN);
-    if (turn > 0 && load<u8>(transaction, MISFIT) == 0 && sameHash(cellAt(lastCell(transaction)), transaction + HASH)) {
-      setVerdict(transaction, variantOf(row, (turn - 1) / guessesOf(transaction)));
+    if (transaction.verdict != UNDECIDED) continue;
+    const turn = transaction.turn;
+    if (turn > 0 && !transaction.isMisfit && sameHash(cellAt(lastCell(transaction)), transaction.hash)) {
+      transaction.verdict = variantOf(row, (turn - 1) / guessesOf(transaction));
       continue;
     }
     const guesses = guessesOf(transaction);
     if (turn >= guesses * variantsOf(row)) {
-      setVerdict(transaction, isBeyondGuesses(transaction) ? MANY_DEPTHS : CONTRADICTS);
+      transaction.verdict = isBeyondGuesses(transaction) ? MANY_DEPTHS : CONTRADICTS;
       continue;
     }
-    store<u16>(transaction, <u16>(turn + 1), TURN);
+    transaction.turn = <u16>(turn + 1);
     guessDepths(transaction, turn % guesses);
     clearMisfit();
     buildTransaction(row, transaction, variantOf(row, turn / guesses));
     const isMisfit = hasMisfit();
-    store<u8>(transaction, <u8>isMisfit, MISFIT);
+    transaction.isMisfit = isMisfit;
     // No depth of a message makes it fit, but another variant may.
-    if (isMisfit) store<u16>(transaction, <u16>((turn / guesses + 1) * guesses), TURN);
+    if (isMisfit) transaction.turn = <u16>((turn / guesses + 1) * guesses);
     waiting++;
   }
   return waiting;
@@ -255,7 +233,7 @@ function variantsOf(row: u32): u32 {
   return 1 + <u32>hasCredit(row) + <u32>isGasDifferent(row);
 }
 function isGasDifferent(row: u32): bool {
-  return hasRun(row) && amount(TX_GAS_FEES, row) != amount(TX_GAS_USED, row);
+  return hasRun(row) && amount(Tx.compute_gas_fees, row) != amount(Tx.compute_gas_used, row);
 }
 /** What a variant shows if it has the hash: nothing is wrong, or which known error of sources is. */
 function variantOf(row: u32, variant: u32): u8 {
@@ -265,29 +243,29 @@ function variantOf(row: u32, variant: u32): u8 {
 }
 
 /** Combinations of the depths of messages whose cells are unknown. */
-function combinationsOf(transaction: usize): u32 {
+function combinationsOf(transaction: Transaction): u32 {
   let all: u32 = 1;
-  const first = load<u32>(transaction, FIRST);
-  for (let k: u32 = 0; k < load<u32>(transaction, MESSAGES); k++) {
+  const first = transaction.first;
+  for (let k: u32 = 0; k < transaction.messages; k++) {
     const message = orderedAt(first + k);
-    if (stateOf(message) == UNKNOWN) all = min(all * depthsOf(message), MAX_GUESSES + 1);
+    if (messageAt(message).state == UNKNOWN) all = min(all * depthsOf(message), MAX_GUESSES + 1);
   }
   return all;
 }
-function guessesOf(transaction: usize): u32 {
+function guessesOf(transaction: Transaction): u32 {
   return min(combinationsOf(transaction), MAX_GUESSES);
 }
-function isBeyondGuesses(transaction: usize): bool {
+function isBeyondGuesses(transaction: Transaction): bool {
   return combinationsOf(transaction) > MAX_GUESSES;
 }
 
 /** Sets the depths of unknown messages. The second guess is the opposite of the first: messages of a transaction are usually alike. */
-function guessDepths(transaction: usize, guess: u32): void {
-  const first = load<u32>(transaction, FIRST);
+function guessDepths(transaction: Transaction, guess: u32): void {
+  const first = transaction.first;
   let rest = guess == 1 && guessesOf(transaction) > 2 ? 0xffffffff : guess > 1 ? guess - 1 : guess;
-  for (let k: u32 = 0; k < load<u32>(transaction, MESSAGES); k++) {
+  for (let k: u32 = 0; k < transaction.messages; k++) {
     const message = orderedAt(first + k);
-    if (stateOf(message) != UNKNOWN) continue;
+    if (messageAt(message).state != UNKNOWN) continue;
     const depths = depthsOf(message);
     guessDepth(message, guess == 1 && rest == 0xffffffff ? 1 : rest % depths);
     if (rest != 0xffffffff) rest /= depths;
@@ -295,47 +273,54 @@ function guessDepths(transaction: usize, guess: u32): void {
 }
 
 /** The last of its cells is the transaction. */
-function lastCell(transaction: usize): u32 {
-  return load<u32>(transaction, CELLS) + 5;
+function lastCell(transaction: Transaction): u32 {
+  return transaction.cells + 5;
 }
 
-let nextCell: u32 = 0;
+/** The first message that the transaction at work has sent. */
+let firstSent: u32 = 0;
 
-function buildTransaction(row: u32, transaction: usize, variant: u8): void {
-  const first = load<u32>(transaction, FIRST);
-  const received = <u32>load<u8>(transaction, RECEIVED);
-  const sent = load<u32>(transaction, MESSAGES) - received;
-  const cells = load<u32>(transaction, CELLS);
-  const credit = load<u32>(transaction, CREDIT);
+function indexOf(position: u32): u32 {
+  return position;
+}
+function putSent(position: u32): void {
+  putRef(messageAt(orderedAt(firstSent + position)).cell);
+}
+
+function buildTransaction(row: u32, transaction: Transaction, variant: u8): void {
+  const first = transaction.first;
+  const received = <u32>transaction.received;
+  const sent = transaction.messages - received;
+  const cells = transaction.cells;
   const isSwapped = variant == GAS_SWAPPED;
   const reason = variant >= SKIPPED_FOR ? <u32>(variant - SKIPPED_FOR) : NONE;
-  const description = buildDescription(row, cells, credit, isSwapped, variant == CREDIT_LEFT_OUT, reason);
-  nextCell = cells + 6;
-  const out = sent == 0 ? NONE : dictionary(first + received, 0, sent, 15);
+  const description = buildDescription(row, cells, transaction.credit, isSwapped, variant == CREDIT_LEFT_OUT, reason);
+  firstSent = first + received;
+  const out = sent == 0 ? NONE : buildDictionary(sent, 15, cells + 6, indexOf, putSent);
   open(cells + 3);
   putBit(received > 0);
-  if (received > 0) putRef(cellOf(orderedAt(first)));
+  if (received > 0) putRef(messageAt(orderedAt(first)).cell);
   putBit(out != NONE);
   if (out != NONE) putRef(out);
   const messages = close();
   open(cells + 4);
   put(0x72, 8);
-  putColumnHash(TX_STATE_BEFORE, row);
-  putColumnHash(TX_STATE_AFTER, row);
+  putColumnHash(Tx.account_state_hash_before, row);
+  putColumnHash(Tx.account_state_hash_after, row);
   const update = close();
   open(cells + 5);
   put(7, 4);
-  putHash(transaction + ACCOUNT);
-  put(amount(TX_LT, row), 64);
-  if (has(TX_PREV_HASH, row)) putColumnHash(TX_PREV_HASH, row);
+  putHash(transaction.account);
+  put(amount(Tx.lt, row), 64);
+  if (has(Tx.prev_trans_hash, row)) putColumnHash(Tx.prev_trans_hash, row);
   else putZeros();
-  put(amount(TX_PREV_LT, row), 64);
-  putUint(<i64>amount(TX_NOW, row), 32);
+  put(amount(Tx.prev_trans_lt, row), 64);
+  putUint(<i64>amount(Tx.now, row), 32);
   put(sent, 15);
-  putStatus(TX_ORIG_STATUS, row);
-  putStatus(TX_END_STATUS, row);
-  putAmount(TX_TOTAL_FEES, row, 4);
-  putExtra(load<u32>(transaction, FEES));
+  putStatus(Tx.orig_status, row);
+  putStatus(Tx.end_status, row);
+  putAmount(Tx.total_fees, row, 4);
+  putExtra(transaction.fees);
   putRef(messages);
   putRef(update);
   putRef(description);
@@ -353,25 +338,4 @@ function putStatus(name: u32, row: u32): void {
   else if (isText(name, row, 'active')) put(2, 2);
   else if (isText(name, row, 'nonexist')) put(3, 2);
   else setMisfit();
-}
-
-/** The node of the keys from one to before another, which share all but their low `bits` bits; their messages follow `first`. */
-function dictionary(first: u32, from: u32, to: u32, bits: u32): u32 {
-  const rest = 32 - <u32>clz(from ^ (to - 1));
-  const length = bits - rest;
-  const prefix = (from & (((<u32>1) << bits) - 1)) >> rest;
-  if (rest == 0) {
-    open(nextCell++);
-    putLabel(prefix, length, bits);
-    putRef(cellOf(orderedAt(first + from)));
-    return close();
-  }
-  const middle = ((to - 1) >> (rest - 1)) << (rest - 1);
-  const left = dictionary(first, from, middle, rest - 1);
-  const right = dictionary(first, middle, to, rest - 1);
-  open(nextCell++);
-  putLabel(prefix, length, bits);
-  putRef(left);
-  putRef(right);
-  return close();
 }

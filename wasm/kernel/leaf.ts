@@ -1,8 +1,9 @@
+import { Op } from '../generated/numbering';
 import { readBase64, readHash } from './base64';
 import { claim, close, putBit, truncate } from './columns';
 import { quoteAt, readInteger, readInteger128, readOpcode, readShard, readWide, wholeOnly } from './numbers';
 import { BACKSLASH, QUOTE, refused } from './page';
-import { Key, Op } from './plan';
+import { Key } from './plan';
 import { ALSE, skipBlanks, skipString, skipValue, TRUE } from './skip';
 import { appendString, Text } from './text';
 

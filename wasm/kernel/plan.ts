@@ -1,29 +1,6 @@
+import { Op } from '../generated/numbering';
 import { Column, clear, newColumn, sizeOf, TEXTS, truncate } from './columns';
 import { Block, newBlock, take, takeZeros } from './memory';
-
-/** How a value is read. */
-export enum Op {
-  skip = 0,
-  string = 1,
-  hash = 2,
-  decimal64 = 3,
-  decimal128 = 4,
-  integer = 5,
-  boolean = 6,
-  shard = 7,
-  opcode = 8,
-  base64 = 9,
-  comment = 10,
-  integer128 = 11,
-  wide = 12,
-  address = 13,
-  lenient = 14,
-  object = 15,
-  one = 16,
-  many = 17,
-  /** The list of records in the response. */
-  records = 18,
-}
 
 /** The rows of records, or of objects nested in them. */
 @unmanaged

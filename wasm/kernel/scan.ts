@@ -1,9 +1,10 @@
+import { Op } from '../generated/numbering';
 import { claim, close, putText } from './columns';
 import { addExtra, clearMet, clearUnknown, countEnvelope, countMet } from './extra';
 import { readComment, readLeaf } from './leaf';
 import { fit } from './memory';
 import { BACKSLASH, broken, Failure, Page, QUOTE, refused } from './page';
-import { Key, keyAt, markTables, Node, nameOf, nextObject, Op, rollBack, standsAt, Table } from './plan';
+import { Key, keyAt, markTables, Node, nameOf, nextObject, rollBack, standsAt, Table } from './plan';
 import { addRefused, clearRefused, dropRaw, keepRaw } from './refused';
 import { hexAt, NULL, skipBlanks, skipString, skipValue } from './skip';
 import { appendRaw, Text } from './text';
