@@ -67,7 +67,7 @@ export function roomFor(bytes: usize): usize {
   return fit(input, bytes);
 }
 
-export function newChunk(kind: Kind, isFinal: bool, hasFilter: bool): usize {
+export function newChunk(kind: Kind, isFinal: bool, hasFilter: bool): Chunk {
   const chunk = changetype<Chunk>(takeZeros(offsetof<Chunk>()));
   chunk.kind = kind;
   chunk.isFinal = isFinal;
@@ -75,14 +75,13 @@ export function newChunk(kind: Kind, isFinal: bool, hasFilter: bool): usize {
   chunk.isClosed = !isFinal || kind == BOOL;
   chunk.dictionary = newDictionary(widthOf(kind));
   chunk.hashes = newBlock();
-  return changetype<usize>(chunk);
+  return chunk;
 }
 
-export function dropChunk(chunk: usize): void {
-  const own = changetype<Chunk>(chunk);
-  dropDictionary(own.dictionary);
-  dropBlock(own.hashes);
-  release(chunk, offsetof<Chunk>());
+export function dropChunk(chunk: Chunk): void {
+  dropDictionary(chunk.dictionary);
+  dropBlock(chunk.hashes);
+  release(changetype<usize>(chunk), offsetof<Chunk>());
 }
 
 /**
@@ -91,9 +90,8 @@ export function dropChunk(chunk: usize): void {
  * @param values of texts, the address that offsets are relative to
  * @returns the number of pages
  */
-export function encode(chunk: usize, rows: u32, nulls: u32, validity: usize, offsets: usize, values: usize): u32 {
-  const own = changetype<Chunk>(chunk);
-  const kind = own.kind;
+export function encode(chunk: Chunk, rows: u32, nulls: u32, validity: usize, offsets: usize, values: usize): u32 {
+  const kind = chunk.kind;
   const count = rows - nulls;
   let data = values;
   let dense: usize = 0;
@@ -105,13 +103,13 @@ export function encode(chunk: usize, rows: u32, nulls: u32, validity: usize, off
     data = denseNumbers(kind, validity, values, rows, nulls);
     plainBytes = <usize>count * widthOf(kind);
   }
-  const hasDictionary = !own.isClosed && count > 0 && addValues(own.dictionary, data, dense, count, false);
-  if (count > 0 && !hasDictionary) own.isClosed = true;
+  const hasDictionary = !chunk.isClosed && count > 0 && addValues(chunk.dictionary, data, dense, count, false);
+  if (count > 0 && !hasDictionary) chunk.isClosed = true;
   pages.size = 0;
   output.size = 0;
   let levelBytes: usize = 0;
   let first: u32 = 0;
-  const step = own.isFinal ? pageRows(rows, hasDictionary ? 0 : plainBytes) : rows;
+  const step = chunk.isFinal ? pageRows(rows, hasDictionary ? 0 : plainBytes) : rows;
   for (let from: u32 = 0; from < rows; from += step) {
     const to = min(from + step, rows);
     const page = changetype<Page>(push(pages, offsetof<Page>()));
@@ -119,7 +117,7 @@ export function encode(chunk: usize, rows: u32, nulls: u32, validity: usize, off
     page.nulls = nulls == 0 ? 0 : countNulls(validity, from, to);
     page.encoding = hasDictionary ? DICTIONARY : PLAIN;
     const last = first + page.rows - page.nulls;
-    const bits = bitsOf(own.dictionary);
+    const bits = bitsOf(chunk.dictionary);
     const most = hasDictionary ? roomForIndices(last - first, bits) : plainBytes;
     const start = fit(output, output.size + roomForLevels(page.rows) + most) + output.size;
     const begin = encodeLevels(validity, from, to, page.nulls, start);
@@ -132,11 +130,11 @@ export function encode(chunk: usize, rows: u32, nulls: u32, validity: usize, off
       end = begin + <usize>(last - first) * width;
       memory.copy(begin, data + <usize>first * width, end - begin);
     }
-    if (own.hasFilter && !hasDictionary) addHashes(own.hashes, begin, last - first, widthOf(kind));
+    if (chunk.hasFilter && !hasDictionary) addHashes(chunk.hashes, begin, last - first, widthOf(kind));
     page.at = output.size;
     page.size = end - start;
     page.min = 0;
-    if (own.isFinal && boundsOfPage(own, hasDictionary, begin, data, dense, first, last)) {
+    if (chunk.isFinal && boundsOfPage(chunk, hasDictionary, begin, data, dense, first, last)) {
       page.min = bounds.min;
       page.minLength = bounds.minLength;
       page.max = bounds.max;
@@ -160,7 +158,7 @@ function pageRows(rows: u32, bytes: usize): u32 {
 }
 
 function boundsOfPage(
-  own: Chunk,
+  chunk: Chunk,
   hasDictionary: bool,
   begin: usize,
   data: usize,
@@ -168,8 +166,8 @@ function boundsOfPage(
   first: u32,
   last: u32,
 ): bool {
-  const kind = own.kind;
-  if (hasDictionary) return boundsOfEntries(kind, own.dictionary, positions.at, first, last);
+  const kind = chunk.kind;
+  if (hasDictionary) return boundsOfEntries(kind, chunk.dictionary, positions.at, first, last);
   if (kind == BOOL) return boundsOfBits(begin, last - first);
   if (kind == TEXT) return boundsOfTexts(kind, data, dense, first, last);
   const width = widthOf(kind);
@@ -186,17 +184,16 @@ export function plainSize(): usize {
 }
 
 /** Adds the entries of another dictionary, in PLAIN encoding at `roomFor`. @returns their positions; 0 if there is no space for them */
-export function mergeEntries(chunk: usize, count: u32): usize {
-  const own = changetype<Chunk>(chunk);
-  if (own.isClosed || count == 0) return 0;
-  const offsets = own.kind == TEXT ? unpackTexts(input.at, count) : 0;
-  own.isClosed = !addValues(own.dictionary, input.at, offsets, count, true);
-  return own.isClosed ? 0 : positions.at;
+export function mergeEntries(chunk: Chunk, count: u32): usize {
+  if (chunk.isClosed || count == 0) return 0;
+  const offsets = chunk.kind == TEXT ? unpackTexts(input.at, count) : 0;
+  chunk.isClosed = !addValues(chunk.dictionary, input.at, offsets, count, true);
+  return chunk.isClosed ? 0 : positions.at;
 }
 
 /** Encodes positions in the dictionary, which were written to `roomFor`. @returns their size */
-export function packPositions(chunk: usize, count: u32): usize {
-  const bits = bitsOf(changetype<Chunk>(chunk).dictionary);
+export function packPositions(chunk: Chunk, count: u32): usize {
+  const bits = bitsOf(chunk.dictionary);
   const out = fit(output, roomForIndices(count, bits));
   return encodeIndices(input.at, 0, count, bits, out) - out;
 }
@@ -206,36 +203,34 @@ export function outputAt(): usize {
 }
 
 /** Adds values in PLAIN encoding, at `roomFor`, to the Bloom filter. */
-export function addToFilter(chunk: usize, count: u32): void {
-  const own = changetype<Chunk>(chunk);
-  addHashes(own.hashes, input.at, count, widthOf(own.kind));
+export function addToFilter(chunk: Chunk, count: u32): void {
+  addHashes(chunk.hashes, input.at, count, widthOf(chunk.kind));
 }
 
 /** Adds the values of the dictionary to the Bloom filter, if there is one. @returns the number of its values */
-export function closeDictionary(chunk: usize): u32 {
-  const own = changetype<Chunk>(chunk);
-  const dictionary = own.dictionary;
-  if (own.hasFilter) addHashes(own.hashes, dictionary.values.at, dictionary.size, widthOf(own.kind));
+export function closeDictionary(chunk: Chunk): u32 {
+  const dictionary = chunk.dictionary;
+  if (chunk.hasFilter) addHashes(chunk.hashes, dictionary.values.at, dictionary.size, widthOf(chunk.kind));
   return dictionary.size;
 }
 
-export function dictionaryAt(chunk: usize): usize {
-  return changetype<Chunk>(chunk).dictionary.values.at;
+export function dictionaryAt(chunk: Chunk): usize {
+  return chunk.dictionary.values.at;
 }
 
-export function dictionaryBytes(chunk: usize): usize {
-  return changetype<Chunk>(chunk).dictionary.values.size;
+export function dictionaryBytes(chunk: Chunk): usize {
+  return chunk.dictionary.values.size;
 }
 
 /** Number of values in the Bloom filter. */
-export function filterCount(chunk: usize): u32 {
-  return <u32>(changetype<Chunk>(chunk).hashes.size >> 3);
+export function filterCount(chunk: Chunk): u32 {
+  return <u32>(chunk.hashes.size >> 3);
 }
 
 /** The Bloom filter as `bytes` bytes, a power of two. */
-export function encodeFilter(chunk: usize, bytes: usize): usize {
+export function encodeFilter(chunk: Chunk, bytes: usize): usize {
   const at = fit(output, bytes);
   memory.fill(at, 0, bytes);
-  fillFilter(changetype<Chunk>(chunk).hashes, at, bytes);
+  fillFilter(chunk.hashes, at, bytes);
   return at;
 }

@@ -1,62 +1,38 @@
 // AssemblyScript: bags of cells and their hashes; transactions and messages whose columns are compared with their hashes.
 
-import { bagsInit, readBag } from './cells/boc';
+import { bagsInit } from './cells/boc';
 import { placeRooms, ROOM } from './cells/builder';
-import {
-  bitsOf,
-  cellAt,
-  cellCount,
-  contentOf,
-  depthOf,
-  forgetPending,
-  growTo,
-  hashPending,
-  isFull,
-  MAX_CELLS,
-  placeCells,
-  refCountOf,
-  refOf,
-} from './cells/cell-table';
+import { cellCount, forgetPending, growTo, hashPending, isFull, MAX_CELLS, placeCells } from './cells/cell-table';
 import { sha256Init } from './cells/sha256';
-import { columnsAt, textAt } from './content/columns';
 import { extraCells } from './content/extra-currencies';
-import { MESSAGE, placeMessages, placeSlots, rowOf, settleTwins, stateOf } from './content/message-table';
-import { buildMessages, compareParts, isOpcodeWrong, opcodeOf, readMessages } from './content/messages';
-import { appendBits, findParents, findPiece, groupMessages, linkPiece, pieceSize } from './content/stored';
+import { MESSAGE, placeMessages, placeSlots, settleTwins } from './content/message-table';
+import { buildMessages, compareParts, readMessages } from './content/messages';
 import {
   assignMessages,
   buildTransactions,
   openTransactions,
   placeTransactions,
   TRANSACTION,
-  verdictOf,
 } from './content/transactions';
 import { Msg, Tx } from './generated/numbering';
 
+export { readBag } from './cells/boc';
 export {
-  appendBits,
   bitsOf,
   cellAt,
-  columnsAt,
   contentOf,
   depthOf,
-  findParents,
-  findPiece,
-  groupMessages,
   growTo,
   hashPending,
-  isOpcodeWrong,
-  linkPiece,
-  opcodeOf,
-  pieceSize,
-  readBag,
+  placeCells as begin,
   refCountOf,
   refOf,
-  rowOf,
-  stateOf,
-  textAt,
-  verdictOf,
-};
+} from './cells/cell-table';
+export { columnsAt, textAt } from './content/columns';
+export { rowOf, stateOf } from './content/message-table';
+export { isOpcodeWrong, opcodeOf } from './content/messages';
+export { appendBits, findParents, findPiece, groupMessages, linkPiece, pieceSize } from './content/stored';
+export { verdictOf } from './content/transactions';
 
 sha256Init();
 bagsInit();
@@ -64,11 +40,6 @@ bagsInit();
 /** First byte of the memory that the caller may use: a multiple of 64. */
 export function start(): usize {
   return (__heap_base + 63) & ~63;
-}
-
-/** Drops all cells, and lets those to come use the memory from `at` on, a multiple of 64. */
-export function begin(at: usize): void {
-  placeCells(at);
 }
 
 /** Number of cells read so far. */

@@ -38,7 +38,7 @@ let deepest: i32 = -1;
 const LANE: usize = 448;
 const lanes: usize = memory.data(4 * 448, 16);
 
-/** Places the table at `at`, a multiple of 64, after everything else in memory. It grows with its entries. */
+/** Drops all cells, and places the table at `at`, a multiple of 64, after everything else in memory. It grows with its entries. */
 export function placeCells(at: usize): void {
   table = at;
   cellCount = 0;

@@ -1,6 +1,7 @@
 // Columns in Arrow's memory layout, as the caller placed them in memory.
 
 import { putVarUint, putVarUints, setMisfit } from '../cells/builder';
+import { bitAt } from '../kernel/bits';
 import { decodeSixteen, invalidIn } from '../kernel/six-bits';
 
 // A column: number of rows (those after them are null), addresses of validity, offsets (0 unless it has texts or bytes) and values, and bytes
@@ -29,10 +30,6 @@ export function has(name: u32, row: u32): bool {
   const column = columnAt(name);
   if (row >= load<u32>(column, ROWS)) return false;
   return bitAt(load<u32>(column, VALIDITY), row);
-}
-
-export function bitAt(bits: usize, position: u32): bool {
-  return ((load<u8>(bits + (position >> 3)) >> <u8>(position & 7)) & 1) != 0;
 }
 
 /** False for null. */

@@ -1,7 +1,8 @@
 // Rows that come from a database in any order: their places in memory, and the transaction of each message.
 
 import { Msg, Tx } from '../generated/numbering';
-import { ADDRESS, bitAt, bytesAt, lengthAt, MAX_INLINED, STRING_BITS } from './columns';
+import { bitAt } from '../kernel/bits';
+import { ADDRESS, bytesAt, lengthAt, MAX_INLINED, STRING_BITS } from './columns';
 
 /** Sets the bits of rows from `before` on as those at `from`, which is 0 if all are set. Bits after them are cleared. */
 export function appendBits(to: usize, before: u32, from: usize, count: u32): void {

@@ -1,5 +1,6 @@
+import { bitAt } from '../kernel/bits';
 import { Block, fit, newBlock, takeZeros } from '../kernel/memory';
-import { compare, isSet } from './bytes';
+import { compare } from './bytes';
 import { Dictionary, entryAt, entryLength } from './dictionary';
 import { DECIMAL, INT32, INT64, Kind } from './kind';
 
@@ -57,7 +58,7 @@ function take(kind: Kind, at: usize, length: usize): void {
 export function boundsOfBits(bits: usize, count: u32): bool {
   if (count == 0) return false;
   let ones: u32 = 0;
-  for (let at: u32 = 0; at < count; at++) ones += <u32>isSet(bits, at);
+  for (let at: u32 = 0; at < count; at++) ones += <u32>bitAt(bits, at);
   begin(truths + <usize>(ones == count), 1);
   bounds.max = truths + <usize>(ones > 0);
   return true;

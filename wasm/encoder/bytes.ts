@@ -22,10 +22,6 @@ export function compare(a: usize, aLength: usize, b: usize, bLength: usize): i32
   return aLength == bLength ? 0 : aLength < bLength ? -1 : 1;
 }
 
-export function isSet(bits: usize, row: u32): bool {
-  return ((load<u8>(bits + (row >> 3)) >> <u8>(row & 7)) & 1) == 1;
-}
-
 /** Writes a number in unsigned LEB128. @returns the position after it */
 export function putVarint(at: usize, value: u32): usize {
   let rest = value;

@@ -76,6 +76,7 @@ export function entryLength(own: Dictionary, entry: u32): usize {
 export function addValues(own: Dictionary, values: usize, offsets: usize, count: u32, isGiven: bool): bool {
   own.isGiven = isGiven;
   own.before = own.size;
+  probes = MAX_PROBES * <i64>count;
   const bytesBefore = own.values.size;
   const into = fit(positions, (<usize>count) << 2);
   const isFound = own.width > 0 ? findNumbers(own, values, count, into) : findTexts(own, values, offsets, count, into);
@@ -119,27 +120,34 @@ function rehash(own: Dictionary): void {
   }
 }
 
+/** Probes left for a batch. */
+let probes: i64 = 0;
+
+/** Number of the entry with a value, which is added if it is new; 0 if a dictionary no longer pays off. */
+function entryOf(own: Dictionary, hash: u32, at: usize, length: usize, row: u32, count: u32): u32 {
+  let slot: usize = hash & own.mask;
+  let entry = load<u32>(own.slots + (slot << 2));
+  while (entry != 0 && !isEntry(own, entry - 1, hash, at, length)) {
+    if (--probes < 0) return 0;
+    slot = (slot + 1) & own.mask;
+    entry = load<u32>(own.slots + (slot << 2));
+  }
+  if (entry != 0) return entry;
+  if (isTooMany(own, row, count)) return 0;
+  enter(own, slot, hash);
+  if (own.width > 0) memory.copy(push(own.values, length), at, length);
+  else addText(own, at, length);
+  return own.values.size > MAX_BYTES ? 0 : own.size;
+}
+
 function findNumbers(own: Dictionary, values: usize, count: u32, into: usize): bool {
   const width: usize = own.width;
-  let probes = MAX_PROBES * <i64>count;
   let entry: u32 = 0;
   for (let row: u32 = 0; row < count; row++) {
     const at = values + <usize>row * width;
     if (row == 0 || !isSame(at, at - width, width)) {
-      const hash = finish(hashNumber(at, width));
-      let slot: usize = hash & own.mask;
-      entry = load<u32>(own.slots + (slot << 2));
-      while (entry != 0 && !isEntry(own, entry - 1, hash, at, width)) {
-        if (--probes < 0) return false;
-        slot = (slot + 1) & own.mask;
-        entry = load<u32>(own.slots + (slot << 2));
-      }
-      if (entry == 0) {
-        if (isTooMany(own, row, count)) return false;
-        enter(own, slot, hash);
-        memory.copy(push(own.values, width), at, width);
-        entry = own.size;
-      }
+      entry = entryOf(own, finish(hashNumber(at, width)), at, width, row, count);
+      if (entry == 0) return false;
     }
     store<u32>(into + ((<usize>row) << 2), entry - 1);
   }
@@ -147,7 +155,6 @@ function findNumbers(own: Dictionary, values: usize, count: u32, into: usize): b
 }
 
 function findTexts(own: Dictionary, values: usize, offsets: usize, count: u32, into: usize): bool {
-  let probes = MAX_PROBES * <i64>count;
   let entry: u32 = 0;
   let before: usize = 0;
   let beforeLength: usize = usize.MAX_VALUE;
@@ -156,21 +163,8 @@ function findTexts(own: Dictionary, values: usize, offsets: usize, count: u32, i
     const at = values + from;
     const length: usize = load<u32>(offsets + ((<usize>row) << 2), 4) - from;
     if (length != beforeLength || !isSame(at, before, length)) {
-      const hash = finish(hashText(at, length));
-      let slot: usize = hash & own.mask;
-      entry = load<u32>(own.slots + (slot << 2));
-      while (entry != 0 && !isEntry(own, entry - 1, hash, at, length)) {
-        if (--probes < 0) return false;
-        slot = (slot + 1) & own.mask;
-        entry = load<u32>(own.slots + (slot << 2));
-      }
-      if (entry == 0) {
-        if (isTooMany(own, row, count)) return false;
-        enter(own, slot, hash);
-        entry = own.size;
-        addText(own, at, length);
-        if (own.values.size > MAX_BYTES) return false;
-      }
+      entry = entryOf(own, finish(hashText(at, length)), at, length, row, count);
+      if (entry == 0) return false;
     }
     before = at;
     beforeLength = length;

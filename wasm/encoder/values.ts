@@ -1,5 +1,6 @@
+import { bitAt, setBit } from '../kernel/bits';
 import { Block, fit, newBlock } from '../kernel/memory';
-import { isSet, putVarint } from './bytes';
+import { putVarint } from './bytes';
 import { DECIMAL, Kind, widthOf } from './kind';
 
 /** Numbers, or offsets of texts, of the rows that are not null. */
@@ -32,7 +33,7 @@ export function countNulls(validity: usize, from: u32, to: u32): u32 {
   let set: u32 = 0;
   let row = from;
   for (; row + 8 <= to; row += 8) set += <u32>popcnt<u32>(load<u8>(validity + (row >> 3)));
-  for (; row < to; row++) set += <u32>isSet(validity, row);
+  for (; row < to; row++) set += <u32>bitAt(validity, row);
   return to - from - set;
 }
 
@@ -47,11 +48,8 @@ export function encodeBits(validity: usize, values: usize, from: u32, to: u32, n
   memory.fill(out, 0, bytes);
   let at: u32 = 0;
   for (let row = from; row < to; row++) {
-    if (!isSet(validity, row)) continue;
-    if (isSet(values, row)) {
-      const byte = out + (at >> 3);
-      store<u8>(byte, load<u8>(byte) | ((<u8>1) << (<u8>(at & 7))));
-    }
+    if (!bitAt(validity, row)) continue;
+    if (bitAt(values, row)) setBit(out, at);
     at++;
   }
   return out + bytes;
@@ -64,7 +62,7 @@ export function denseNumbers(kind: Kind, validity: usize, values: usize, rows: u
   const out = fit(dense, <usize>(rows - nulls) * width);
   let to = out;
   for (let row: u32 = 0; row < rows; row++) {
-    if (nulls > 0 && !isSet(validity, row)) continue;
+    if (nulls > 0 && !bitAt(validity, row)) continue;
     const at = values + <usize>row * width;
     if (width == 4) store<u32>(to, load<u32>(at));
     else if (width == 8) store<u64>(to, load<u64>(at));
@@ -83,7 +81,7 @@ export function denseOffsets(validity: usize, offsets: usize, rows: u32, nulls: 
   const out = fit(dense, (<usize>(rows - nulls) + 1) << 2);
   let to = out;
   for (let row: u32 = 0; row < rows; row++) {
-    if (!isSet(validity, row)) continue;
+    if (!bitAt(validity, row)) continue;
     store<u32>(to, load<u32>(offsets + ((<usize>row) << 2)));
     to += 4;
   }

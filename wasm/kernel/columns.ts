@@ -1,3 +1,4 @@
+import { bitAt, clearBit, setBit } from './bits';
 import { resize, takeZeros } from './memory';
 
 /** Rows of the first block of a column. */
@@ -30,7 +31,7 @@ export class Column {
   room: usize;
   end: usize;
   /** The next column of the same table. */
-  sibling: usize;
+  sibling: Column;
 }
 
 export function newColumn(width: u32): Column {
@@ -81,21 +82,7 @@ export function passTo(column: Column, row: u32): void {
 }
 
 export function isSet(column: Column, row: u32): bool {
-  return row < column.next && bitAt(column.validity, row) != 0;
-}
-
-export function bitAt(bits: usize, at: u32): u32 {
-  return (load<u8>(bits + (at >> 3)) >> (at & 7)) & 1;
-}
-
-function clearBit(bits: usize, at: u32): void {
-  const byte = bits + (at >> 3);
-  store<u8>(byte, load<u8>(byte) & ~((<u8>1) << (<u8>(at & 7))));
-}
-
-export function setBit(bits: usize, at: u32): void {
-  const byte = bits + (at >> 3);
-  store<u8>(byte, load<u8>(byte) | ((<u8>1) << (<u8>(at & 7))));
+  return row < column.next && bitAt(column.validity, row);
 }
 
 /** Reserves `length` more bytes of a column of texts. */
@@ -189,4 +176,17 @@ export function sizeOf(column: Column): usize {
   const rows: usize = column.next;
   if (column.width == TEXTS) return column.end + rows * 4;
   return column.width == BITS ? rows >> 3 : rows * column.width;
+}
+
+/** Sets the rows `from` to before `to` of a column to a text. */
+export function fillText(column: Column, from: u32, to: u32, text: usize, length: usize): void {
+  for (let row = from; row < to; row++) putText(column, row, text, length);
+}
+
+/** Sets the rows `from` to before `to` of a column to a number of up to 128 bits. */
+export function fillNumber(column: Column, from: u32, to: u32, low: i64, high: i64): void {
+  for (let row = from; row < to; row++) {
+    if (column.width == 16) putWide(column, row, low, high);
+    else putInteger(column, row, low);
+  }
 }

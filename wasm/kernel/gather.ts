@@ -1,4 +1,5 @@
-import { BITS, bitAt, Column, isSet, SLACK, setBit, TEXTS } from './columns';
+import { bitAt, clearBit, setBit } from './bits';
+import { BITS, Column, isSet, SLACK, TEXTS } from './columns';
 import { Block, fit, newBlock, takeZeros } from './memory';
 
 /** Some rows of a column, in Arrow's layout. It stays until the next call. */
@@ -47,8 +48,7 @@ function gatherValidity(column: Column, rows: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     const row = rowAt(rows, i);
     if (isSet(column, row)) continue;
-    const byte = to + (i >> 3);
-    store<u8>(byte, load<u8>(byte) & ~((<u8>1) << (<u8>(i & 7))));
+    clearBit(to, i);
     vector.nullCount++;
   }
 }

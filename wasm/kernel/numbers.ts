@@ -27,7 +27,7 @@ export function readInteger(key: Key, row: u32, start: usize): usize {
   if (length - 1 >= HALF_DIGITS || (load<u8>(from) == 48 && (length > 1 || isNegative))) return refused();
   if (magnitude > <u64>i64.MAX_VALUE + (isNegative ? 1 : 0)) return refused();
   const value = isNegative ? <i64>(0 - magnitude) : <i64>magnitude;
-  if (value < key.min || value > key.max) return refused();
+  if (value < <i64>key.minLow || value > <i64>key.maxLow) return refused();
   putInteger(key.numbers, row, value);
   return to;
 }

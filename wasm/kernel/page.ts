@@ -50,3 +50,8 @@ export function refused(): usize {
   Page.failure = Failure.refused;
   return 0;
 }
+
+/** Byte at which the page is no longer JSON. */
+export function brokenAt(): usize {
+  return Page.brokenAt - Page.start;
+}

@@ -69,8 +69,6 @@ export class Key {
   labelLength: usize;
   number: u32;
   /** Bounds of an integer. */
-  min: i64;
-  max: i64;
   minLow: u64;
   minHigh: u64;
   maxLow: u64;
@@ -84,56 +82,91 @@ const MASK: usize = 32;
 let firstTable: Table = changetype<Table>(0);
 
 /** @param parent 0 for the table of records */
-export function newTable(parent: usize): usize {
+export function newTable(parent: Table): Table {
   const table = changetype<Table>(takeZeros(offsetof<Table>()));
   table.extra = newColumn(TEXTS);
   table.pointers = newBlock();
-  table.parent = changetype<Table>(parent);
+  table.parent = parent;
   table.parentRows = newBlock();
   table.starts = newBlock();
   table.order = newBlock();
   table.sibling = firstTable;
   firstTable = table;
-  return changetype<usize>(table);
+  return table;
+}
+
+/** @returns the column of places, if there is one */
+export function setTable(table: Table, required: u32, hasPlace: bool): Column {
+  table.required = required;
+  if (hasPlace) table.place = newColumn(TEXTS);
+  return table.place;
 }
 
 /** Adds a column to a table. */
-export function addColumn(table: usize, width: u32): usize {
+export function addColumn(table: Table, width: u32): Column {
   const column = newColumn(width);
-  const owner = changetype<Table>(table);
-  column.sibling = changetype<usize>(owner.columns);
-  owner.columns = column;
-  return changetype<usize>(column);
+  column.sibling = table.columns;
+  table.columns = column;
+  return column;
 }
 
-export function newNode(table: usize, pointer: usize, pointerLength: usize, isStored: bool): usize {
+export function newNode(table: Table, pointer: usize, pointerLength: usize, isStored: bool): Node {
   const node = changetype<Node>(takeZeros(offsetof<Node>()));
-  node.table = changetype<Table>(table);
+  node.table = table;
   node.pointer = copy(pointer, pointerLength);
   node.pointerLength = pointerLength;
   node.isStored = isStored;
-  return changetype<usize>(node);
+  return node;
 }
 
 /** Adds a key to a node; `text` is `"name":`. */
-export function newKey(node: usize, number: u32, text: usize, length: usize): usize {
+export function newKey(node: Node, number: u32, text: usize, length: usize): Key {
   const address = takeZeros(TEXT + MASK + max(length, 32) + 32);
   const key = changetype<Key>(address);
   key.number = number;
   key.length = length;
   memory.fill(address + TEXT, 255, min(length, 32));
   memory.copy(address + TEXT + MASK, text, length);
-  const owner = changetype<Node>(node);
-  if (changetype<usize>(owner.first) == 0) owner.first = key;
+  if (changetype<usize>(node.first) == 0) node.first = key;
   else {
-    let last = owner.first;
+    let last = node.first;
     while (changetype<usize>(last.sibling)) last = last.sibling;
     last.sibling = key;
   }
-  return address;
+  return key;
 }
 
-export function copy(from: usize, length: usize): usize {
+export function setKey(key: Key, op: Op, inner: Op, required: u32, node: Node, table: Table): void {
+  key.op = op;
+  key.inner = inner;
+  key.required = required;
+  key.node = node;
+  key.table = table;
+}
+
+/** Sets where the value of a key goes. */
+export function setColumns(key: Key, bytes: Column, numbers: Column, flags: Column, raw: Column): void {
+  key.bytes = bytes;
+  key.numbers = numbers;
+  key.flags = flags;
+  key.raw = raw;
+}
+
+/** Sets the bounds of an integer: halves of 128 bits. */
+export function setBounds(key: Key, minLow: i64, minHigh: i64, maxLow: i64, maxHigh: i64): void {
+  key.minLow = minLow;
+  key.minHigh = minHigh;
+  key.maxLow = maxLow;
+  key.maxHigh = maxHigh;
+}
+
+/** Sets the label of the place at which nested objects stand. */
+export function setLabel(key: Key, text: usize, length: usize): void {
+  key.label = copy(text, length);
+  key.labelLength = length;
+}
+
+function copy(from: usize, length: usize): usize {
   const to = take(length + 32);
   memory.copy(to, from, length);
   return to;
@@ -183,7 +216,7 @@ export function rollBack(): void {
 }
 
 export function truncateTable(table: Table, rows: u32): void {
-  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) truncate(at, rows);
+  for (let at = table.columns; changetype<usize>(at); at = at.sibling) truncate(at, rows);
   truncate(table.extra, rows);
   if (changetype<usize>(table.place)) truncate(table.place, rows);
   table.count = min(table.count, rows);
@@ -191,7 +224,7 @@ export function truncateTable(table: Table, rows: u32): void {
 }
 
 export function clearTable(table: Table): void {
-  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) clear(at);
+  for (let at = table.columns; changetype<usize>(at); at = at.sibling) clear(at);
   clear(table.extra);
   if (changetype<usize>(table.place)) clear(table.place);
   table.count = 0;
@@ -202,6 +235,18 @@ export function clearTable(table: Table): void {
 export function sizeOfTable(table: Table): usize {
   let bytes: usize = table.count * 4;
   if (changetype<usize>(table.place)) bytes += sizeOf(table.place);
-  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) bytes += sizeOf(at);
+  for (let at = table.columns; changetype<usize>(at); at = at.sibling) bytes += sizeOf(at);
   return bytes;
+}
+
+export function rowsIn(table: Table): u32 {
+  return table.count;
+}
+
+export function extraOf(table: Table): Column {
+  return table.extra;
+}
+
+export function parentRowsOf(table: Table): usize {
+  return table.parentRows.at;
 }

@@ -1,9 +1,10 @@
 import { append, appendByte, newColumn, reserve, TEXTS } from './columns';
-import { broken, open, PADDING, Page } from './page';
+import { broken, open, PADDING, Page, roomFor } from './page';
 import { NULL, skipBlanks, skipString, skipValue } from './skip';
 
 /** How a response without a list of records becomes `{"rows": [...]}`. */
 export enum Shape {
+  none = 0,
   list = 1,
   one = 2,
   map = 3,
@@ -20,7 +21,13 @@ export enum Reshaped {
 
 const made = newColumn(TEXTS);
 
-export function reshape(shape: Shape): Reshaped {
+/** Begins with the page whose bytes were written to `roomFor`. */
+export function loadPage(length: usize, shape: Shape): Reshaped {
+  open(roomFor(length), length);
+  return shape == Shape.none ? Reshaped.done : reshape(shape);
+}
+
+function reshape(shape: Shape): Reshaped {
   const value = skipValue(skipBlanks(Page.start));
   if (value == 0) return Reshaped.notJson;
   const end = skipBlanks(value);
