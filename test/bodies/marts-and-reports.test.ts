@@ -22,15 +22,12 @@ FROM messages WHERE direction = 'in' AND opcode = 260734629
 
 const folder = freshFolder();
 const run = (...words: readonly string[]) => tonlake(words, { cwd: folder });
-let exported: string;
 
-beforeAll(async () => {
-  mkdirSync(join(folder, 'sql/marts'), { recursive: true });
-  writeFileSync(join(folder, 'tonlake.yaml'), 'network: sandbox\nlayouts: layouts.yaml\n');
-  writeFileSync(join(folder, 'layouts.yaml'), LAYOUT);
-  writeFileSync(join(folder, 'sql/marts/own_transfers.sql'), MART);
-  exported = await exportSandbox('1000:1005', ['transactions']);
-});
+mkdirSync(join(folder, 'sql/marts'), { recursive: true });
+writeFileSync(join(folder, 'tonlake.yaml'), 'network: sandbox\nlayouts: layouts.yaml\n');
+writeFileSync(join(folder, 'layouts.yaml'), LAYOUT);
+writeFileSync(join(folder, 'sql/marts/own_transfers.sql'), MART);
+const exported = await exportSandbox('1000:1005', ['transactions']);
 
 describe.each(['w', 'w.duckdb'])('in %s', (name) => {
   let place: readonly string[];

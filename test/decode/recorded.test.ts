@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
@@ -16,10 +16,7 @@ const transactionEndpoints = [
 ];
 const pathOf = (folder: URL) => new URL('answer.json', folder).pathname;
 
-let duckdb: DuckReading;
-beforeAll(async () => {
-  duckdb = await DuckReading.open();
-});
+const duckdb = await DuckReading.open();
 afterAll(() => duckdb.close());
 
 async function agree(pipeline: PipelineDef, path: string): Promise<number> {

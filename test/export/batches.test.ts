@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { lookupsBatch } from '../../src/decode/lookups-table.ts';
 import { BatchQueue, noWarehouse } from '../../src/export/batch-queue.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
@@ -8,18 +8,13 @@ import { run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { withRows } from '../faults/lists.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: TestSandbox;
-let quiet: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 300 });
-  quiet = await startTestSandbox({ blocks: 6000, activity: 0 });
-});
+const sandbox = await startTestSandbox({ blocks: 300 });
+const quiet = await startTestSandbox({ blocks: 6000, activity: 0 });
 
 afterAll(async () => {
   await sandbox.close();

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Header } from '../../src/chain/headers.ts';
 import { BlockWindows } from '../../src/export/block-windows.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { hashTables } from '../e2e/export.ts';
 import { withRows } from '../faults/lists.ts';
-import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { type Passing, type Replied, startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf } from '../verify/support.ts';
@@ -14,11 +14,6 @@ import { copyOf } from '../verify/support.ts';
 const RANGE = '1000:1015';
 const BLOCKS = 16;
 const LISTS = ['traces', 'actions'];
-
-let sandbox: TestSandbox;
-/** A warehouse with the transactions alone, to be copied. */
-let proof: string;
-let truth: Readonly<Record<string, string>>;
 
 async function runInto(warehouse: string, more: Partial<Parameters<typeof run>[0]> = {}) {
   const events: RunEvent[] = [];
@@ -55,12 +50,11 @@ function counting(change: Change = () => undefined) {
   return asked;
 }
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000, activity: 0.5 });
-  proof = join(freshFolder(), 'w');
-  await runInto(proof, { pipelines: ['transactions'], range: '995:1015' });
-  ({ rows: truth } = await runInto(copyOf(proof), { walk: 'masterchain' }));
-});
+const sandbox = await startTestSandbox({ blocks: 4000, activity: 0.5 });
+/** A warehouse with the transactions alone, to be copied. */
+const proof = join(freshFolder(), 'w');
+await runInto(proof, { pipelines: ['transactions'], range: '995:1015' });
+const { rows: truth } = await runInto(copyOf(proof), { walk: 'masterchain' });
 afterEach(() => {
   sandbox.answer = undefined;
 });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { chainBounds, fetchBlockTime, fetchHeadTime } from '../../src/chain/index-ends.ts';
 import { realEffects } from '../../src/core/effects.ts';
-import { openSession, type Session } from '../../src/http/session.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openSession } from '../../src/http/session.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 
-let sandbox: Sandbox;
-let session: Session;
-
-beforeAll(async () => {
-  // The newest block is of 2026-05-02 01:40 UTC; the first one of 2026-05-01 23:26:40.
-  sandbox = await startSandbox({ blocks: 20_000 });
-  session = await openSession({ network: sandbox.url, effects: realEffects });
-});
+// The newest block is of 2026-05-02 01:40 UTC; the first one of 2026-05-01 23:26:40.
+const sandbox = await startSandbox({ blocks: 20_000 });
+const session = await openSession({ network: sandbox.url, effects: realEffects });
 
 afterAll(async () => {
   await session.close();

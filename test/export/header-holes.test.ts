@@ -1,16 +1,13 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
 import { withRows } from '../faults/lists.ts';
-import { type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { type Replied, startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 60_000, activity: 0.05 });
-});
+const sandbox = await startTestSandbox({ blocks: 60_000, activity: 0.05 });
 afterAll(() => sandbox.close());
 
 interface Block {

@@ -1,18 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { testClock } from '../follow/support.ts';
 import { freshFolder } from '../scratch.ts';
 
 const TIMEOUT = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 900 });
-});
+const sandbox = await startTestSandbox({ blocks: 900 });
 afterEach(() => {
   sandbox.answer = undefined;
   sandbox.requests.reset();

@@ -5,7 +5,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, run } from '../../src/export/run.ts';
 import { PARTIAL } from '../../src/warehouse/index.ts';
 import { query } from '../e2e/export.ts';
-import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { type Passing, type Replied, startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -15,11 +15,8 @@ const KEYS = ['A', 'B', 'C'].map((letter) => `0:${letter.repeat(64)}`);
 const [PAGED = '', ...OTHERS] = KEYS;
 
 const registry = await loadRegistry();
-let sandbox: TestSandbox;
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 1100 });
-});
+const sandbox = await startTestSandbox({ blocks: 1100 });
 afterAll(() => sandbox.close());
 
 /** Runs without waiting between attempts. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** One or two blocks, then a hole of one: 30 spans over 74 blocks. */
@@ -17,11 +17,7 @@ const RANGE = SPANS.map(({ from, to }) => `${from}:${to}`).join(',');
 const KEYS = { blocks: 'root_hash', transactions: 'hash', messages: 'msg_hash' } as const;
 const BLOCK = { blocks: 'mc_block_seqno', transactions: 'mc_block_seqno', messages: 'tx_mc_block_seqno' } as const;
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
+const sandbox = await startTestSandbox();
 afterAll(() => sandbox.close());
 
 const isAsked = (block: string): string =>

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { isFinal } from '../../src/declare/pipeline.ts';
 import { loadRegistry, Registry } from '../../src/declare/registry.ts';
@@ -8,7 +8,7 @@ import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -16,11 +16,7 @@ const LIARS = [50, 52];
 const BLOCKS = '1:100';
 const HEAD = { from: 200, to: 200 };
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 200 });
-});
+const sandbox = await startTestSandbox({ blocks: 200 });
 
 afterEach(() => {
   sandbox.setFaults(NO_FAULTS);

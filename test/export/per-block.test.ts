@@ -1,17 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { readStatus, storedSpans } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { withRows } from '../faults/lists.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 400 });
-});
+const sandbox = await startTestSandbox({ blocks: 400 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
 afterAll(() => sandbox.close());
 

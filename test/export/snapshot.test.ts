@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
@@ -14,11 +14,8 @@ const ROWS = 52_500;
 const registry = await loadRegistry();
 
 let nowMs = 0;
-let sandbox: TestSandbox;
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 1100, blockMs: 1000, nowMs: () => nowMs });
-});
+const sandbox = await startTestSandbox({ blocks: 1100, blockMs: 1000, nowMs: () => nowMs });
 afterAll(() => sandbox.close());
 
 interface Master {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Header } from '../../src/chain/headers.ts';
 import { realEffects } from '../../src/core/effects.ts';
-import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { ROLES } from '../../src/declare/roles.ts';
 import { ListProof } from '../../src/export/list-proof.ts';
 import { run } from '../../src/export/run.ts';
@@ -10,7 +10,7 @@ import type { ProvableRows } from '../../src/export/span-walk.ts';
 import { accountsOfTies } from '../../src/export/split-ties.ts';
 import { readHeaders, storeSink } from '../../src/export/store-sink.ts';
 import type { WalkContext } from '../../src/export/walk-context.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import type { Query } from '../../src/sql/query-result.ts';
 import { openStore } from '../../src/warehouse/open-store.ts';
 import type { Store } from '../../src/warehouse/store.ts';
@@ -18,13 +18,9 @@ import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const BLOCKS = [1000, 1002, 1004, 1005, 1006];
-let sandbox: Sandbox;
-let registry: Registry;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  registry = await loadRegistry();
-});
+const sandbox = await startSandbox();
+const registry = await loadRegistry();
 afterAll(() => sandbox.close());
 
 /** A store, and the statements that it was asked. */

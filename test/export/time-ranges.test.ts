@@ -1,19 +1,16 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const MINUTE = '2026-05-02T00:10:2026-05-02T00:11';
 
-let warehouse: string;
 const ask = (command: string, range: string, ...more: readonly string[]) =>
   tonlake([command, ...more, '-n', 'sandbox', '-w', warehouse, '-r', range]);
 
-beforeAll(async () => {
-  warehouse = join(freshFolder(), 'w');
-  const { code, stderr } = await ask('run', MINUTE, 'blocks');
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-});
+const warehouse = join(freshFolder(), 'w');
+const { code, stderr } = await ask('run', MINUTE, 'blocks');
+expect({ code, stderr }).toMatchObject({ code: 0 });
 
 test('a minute is the blocks of which each can hold rows of it, and no more', async () => {
   const { stdout } = await tonlake([

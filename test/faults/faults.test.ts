@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask, askBlocks, transactionsOf } from '../sandbox/support.ts';
 import { ALL_FAULTS, NO_FAULTS } from './faults.ts';
-import { startTestSandbox, type TestSandbox } from './test-sandbox.ts';
+import { startTestSandbox } from './test-sandbox.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 1200 });
-});
+const sandbox = await startTestSandbox({ blocks: 1200 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
 afterAll(() => sandbox.close());
 

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ask, type Block, nameOf, type Transaction } from '../sandbox/support.ts';
 import { NO_FAULTS } from './faults.ts';
 import { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lie-kinds.ts';
-import { startTestSandbox, type TestSandbox } from './test-sandbox.ts';
+import { startTestSandbox } from './test-sandbox.ts';
 
 let N = 300;
 type Row = Block | Transaction;
 type Listing = readonly string[];
 
-let sandbox: TestSandbox;
-let truth: Readonly<Record<string, Listing>>;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 400 });
-  N = await suitable();
-  truth = await readAll();
-});
+const sandbox = await startTestSandbox({ blocks: 400 });
+N = await suitable();
+const truth = await readAll();
 afterAll(() => sandbox.close());
 
 async function read(paths: readonly string[]): Promise<string[]> {

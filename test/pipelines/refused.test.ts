@@ -16,21 +16,17 @@ const SHARED = ['multisig_wallets', 'token_metadata', 'token_info'];
 
 const registry = await loadRegistry();
 const names = registry.toRun(registry.lasting).map(({ name }) => name);
-let network: string;
 let damages: readonly Damage[] = [];
-let warehouse: string;
 
-beforeAll(async () => {
-  const sandbox = await startTestSandbox({ blocks: 1100 });
-  warehouse = join(freshFolder(), 'w');
-  network = sandbox.url;
-  sandbox.answer = async ({ path, forward }) => {
-    const answer = await forward();
-    const parsed: unknown = JSON.parse(answer.body);
-    for (const damage of damages) if (damage.paths.includes(path)) damage.apply(parsed);
-    return { ...answer, body: JSON.stringify(parsed) };
-  };
-});
+const sandbox = await startTestSandbox({ blocks: 1100 });
+const warehouse = join(freshFolder(), 'w');
+const network = sandbox.url;
+sandbox.answer = async ({ path, forward }) => {
+  const answer = await forward();
+  const parsed: unknown = JSON.parse(answer.body);
+  for (const damage of damages) if (damage.paths.includes(path)) damage.apply(parsed);
+  return { ...answer, body: JSON.stringify(parsed) };
+};
 
 async function go(pipelines: readonly string[], into: string) {
   const events: RunEvent[] = [];

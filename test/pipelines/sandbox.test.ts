@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hashTables, query } from '../e2e/export.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const RANGE = '5000:5039';
@@ -13,8 +13,6 @@ const RANGE = '5000:5039';
 const MAY_BE_EMPTY = ['nft_transfers', 'dns_records'];
 
 const registry = await loadRegistry();
-let sandbox: TestSandbox;
-let warehouse: string;
 /** Paths of all requests. */
 const askedPaths = new Set<string>();
 
@@ -29,10 +27,8 @@ async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) 
   return { report, told, asked };
 }
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  warehouse = join(freshFolder(), 'w');
-});
+const sandbox = await startTestSandbox();
+const warehouse = join(freshFolder(), 'w');
 afterAll(() => sandbox.close());
 
 const rows = async (sql: string): Promise<readonly (readonly string[])[]> => query(warehouse, sql);

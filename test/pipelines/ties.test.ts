@@ -1,18 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { hashTables, query } from '../e2e/export.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const TIE = 260;
 const RANGE = '256:266';
-let sandbox: TestSandbox;
 let wanted: string | undefined;
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 350, tieSeqno: TIE });
-});
+const sandbox = await startTestSandbox({ blocks: 350, tieSeqno: TIE });
 afterAll(() => sandbox.close());
 
 const OPCODE = 0x0f8a7ea5;

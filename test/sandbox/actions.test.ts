@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { readFacts } from '../facts.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson } from './support.ts';
 
-let sandbox: Sandbox;
-let actions: Answer[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 600 });
-  actions = await all(
-    '/actions?start_lt=66000500000000&end_lt=66001060000000&supported_action_types=v4&supported_action_types=tgbtc',
-  );
-});
+const sandbox = await startSandbox({ blocks: 600 });
+const actions = await all(
+  '/actions?start_lt=66000500000000&end_lt=66001060000000&supported_action_types=v4&supported_action_types=tgbtc',
+);
 afterAll(() => sandbox.close());
 
 async function all(path: string): Promise<Answer[]> {

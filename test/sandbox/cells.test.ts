@@ -11,8 +11,8 @@ import {
   storeTransactionDescription,
   type TransactionDescription,
 } from '@ton/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { type Answer, ask, askJson } from './support.ts';
 
 type Extra = Readonly<Record<string, string>> | undefined;
@@ -173,10 +173,7 @@ function transactionHash(row: Answer): string {
     .toString('base64');
 }
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 5800 });
-});
+const sandbox = await startSandbox({ blocks: 5800 });
 afterAll(() => sandbox.close());
 
 describe('the hashes of a network', () => {

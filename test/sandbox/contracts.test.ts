@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { readFacts } from '../facts.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson } from './support.ts';
 
-let sandbox: Sandbox;
-let wallets: string[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 300 });
-  wallets = [];
-  for (let offset = 0; offset < 4000; offset += 1000) {
-    const top: Answer[] = await askJson(sandbox, `/topAccountsByBalance?limit=1000&offset=${offset}`);
-    if (top.length === 0) break;
-    const { wallets: rows } = await askJson(
-      sandbox,
-      `/walletStates?${repeated(
-        'address',
-        top.map((row) => row.account),
-      )}`,
-    );
-    wallets.push(...rows.filter((row: Answer) => row.is_wallet).map((row: Answer) => row.address));
-  }
-});
-afterAll(() => sandbox.close());
-
 const repeated = (name: string, values: readonly string[]): string =>
   values.map((value) => `${name}=${value}`).join('&');
+
+const sandbox = await startSandbox({ blocks: 300 });
+const wallets: string[] = [];
+for (let offset = 0; offset < 4000; offset += 1000) {
+  const top: Answer[] = await askJson(sandbox, `/topAccountsByBalance?limit=1000&offset=${offset}`);
+  if (top.length === 0) break;
+  const { wallets: rows } = await askJson(
+    sandbox,
+    `/walletStates?${repeated(
+      'address',
+      top.map((row) => row.account),
+    )}`,
+  );
+  wallets.push(...rows.filter((row: Answer) => row.is_wallet).map((row: Answer) => row.address));
+}
+afterAll(() => sandbox.close());
 
 async function post(
   path: string,

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { ask, HAS_SHARED, readShared, type Transaction } from './support.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 90 });
-});
+const sandbox = await startSandbox({ blocks: 90 });
 afterAll(() => sandbox.close());
 
 describe.skipIf(!HAS_SHARED)('errors compared with ../shared (skipped where it is missing)', () => {

@@ -1,27 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import {
-  type Block,
-  type Message,
-  nameOf,
-  readRange,
-  type State,
-  type Transaction,
-  transactionsOf,
-} from './support.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Message, nameOf, readRange, type State, type Transaction, transactionsOf } from './support.ts';
 
-let sandbox: Sandbox;
-let blocks: Block[];
-let transactions: Transaction[];
-let later: Transaction[];
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 6000 });
-  ({ blocks, transactions } = await readRange(sandbox, 1, 520));
-  later = [];
-  for (let seqno = 5760; seqno <= 5790; seqno += 1) later.push(...(await transactionsOf(sandbox, seqno)));
-});
+const sandbox = await startSandbox({ blocks: 6000 });
+const { blocks, transactions } = await readRange(sandbox, 1, 520);
+const later: Transaction[] = [];
+for (let seqno = 5760; seqno <= 5790; seqno += 1) later.push(...(await transactionsOf(sandbox, seqno)));
 afterAll(() => sandbox.close());
 
 const isFull = (state: State): boolean => state.balance !== null;

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { type Answer, ask, askJson, readRange, type Transaction } from './support.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Answer, ask, askJson, readRange } from './support.ts';
 
-let sandbox: Sandbox;
-let transactions: Transaction[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 320 });
-  ({ transactions } = await readRange(sandbox, 290, 310));
-});
+const sandbox = await startSandbox({ blocks: 320 });
+const { transactions } = await readRange(sandbox, 290, 310);
 afterAll(() => sandbox.close());
 
 const encoded = (hash: string): string => encodeURIComponent(hash);

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson, readRange, type Transaction } from './support.ts';
 
@@ -10,12 +10,8 @@ const LISTS = [
 ] as const;
 const WINDOW = 'start_lt=66000200000000&end_lt=66000399999999';
 
-let sandbox: Sandbox;
-let transactions: Transaction[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 600, tieSeqno: 333 });
-  ({ transactions } = await readRange(sandbox, 100, 202));
-});
+const sandbox = await startSandbox({ blocks: 600, tieSeqno: 333 });
+const { transactions } = await readRange(sandbox, 100, 202);
 afterAll(() => sandbox.close());
 
 describe.each(LISTS)('$path', ({ path, key, record, opcode }) => {

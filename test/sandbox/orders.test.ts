@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import {
   ask,
   askBlocks,
@@ -12,13 +12,8 @@ import {
   transactionsOf,
 } from './support.ts';
 
-let sandbox: Sandbox;
-let blocks: Block[];
-let transactions: Transaction[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 1000 });
-  ({ blocks, transactions } = await readRange(sandbox, 300, 330));
-});
+const sandbox = await startSandbox({ blocks: 1000 });
+const { blocks, transactions } = await readRange(sandbox, 300, 330);
 afterAll(() => sandbox.close());
 
 const byLtThenAccount = (a: Transaction, b: Transaction): number =>

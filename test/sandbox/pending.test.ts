@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson } from './support.ts';
 
 let now = 0;
-let sandbox: Sandbox;
+const sandbox = await startSandbox({ blocks: 300, blockMs: 400, nowMs: () => now });
+const future = await startSandbox({ blocks: 320 });
+const { transactions } = await askJson(future, '/transactions?limit=1000');
+await future.close();
 /** Traces under way at a head where there are some, and the accounts in them. */
-let traces: Answer[];
-let accounts: string[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 300, blockMs: 400, nowMs: () => now });
-  const future = await startSandbox({ blocks: 320 });
-  const { transactions } = await askJson(future, '/transactions?limit=1000');
-  await future.close();
-  accounts = [...new Set<string>(transactions.map((row: Answer) => row.account))];
-  traces = [];
-  for (const account of accounts)
-    traces.push(...((await askJson(sandbox, `/pendingTraces?account=${account}`)).traces ?? []));
-});
+const accounts = [...new Set<string>(transactions.map((row: Answer) => row.account))];
+const traces: Answer[] = [];
+for (const account of accounts)
+  traces.push(...((await askJson(sandbox, `/pendingTraces?account=${account}`)).traces ?? []));
 afterAll(() => sandbox.close());
 
 describe('pending traces', () => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { readFacts } from '../facts.ts';
 import { Checker, isNode, type Node } from './checker.ts';
 import { type Answer, ask, HAS_SHARED, readShared } from './support.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 1000 });
-});
+const sandbox = await startSandbox({ blocks: 1000 });
 afterAll(() => sandbox.close());
 
 describe.skipIf(!HAS_SHARED)('answers compared with ../shared (skipped where it is missing)', () => {

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson, askTransactions, type Transaction } from './support.ts';
 
-let sandbox: Sandbox;
-let accounts: string[];
-let transactions: Transaction[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 600 });
-  transactions = [];
-  for (let seqno = 570; seqno <= 600; seqno += 1)
-    transactions.push(...(await askTransactions(sandbox, `mc_seqno=${seqno}`)));
-  accounts = [...new Set(transactions.map((row) => row.account))].slice(0, 150);
-});
+const sandbox = await startSandbox({ blocks: 600 });
+const transactions: Transaction[] = [];
+for (let seqno = 570; seqno <= 600; seqno += 1)
+  transactions.push(...(await askTransactions(sandbox, `mc_seqno=${seqno}`)));
+const accounts = [...new Set(transactions.map((row) => row.account))].slice(0, 150);
 afterAll(() => sandbox.close());
 
 const listOf = (addresses: readonly string[]): string => addresses.map((address) => `address=${address}`).join('&');

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson } from './support.ts';
 
@@ -10,10 +10,7 @@ const LISTS = [
   { path: '/nft/items', key: 'nft_items', record: 'NFTItem', least: 1100 },
 ] as const;
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 600 });
-});
+const sandbox = await startSandbox({ blocks: 600 });
 afterAll(() => sandbox.close());
 
 async function all(path: string, key: string): Promise<Answer[]> {

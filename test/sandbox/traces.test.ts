@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
 import { type Answer, ask, askJson, readRange, type Transaction } from './support.ts';
 
 const FROM = 300;
 const TO = 420;
-let sandbox: Sandbox;
-let transactions: Transaction[];
-let traces: Answer[];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 700 });
-  ({ transactions } = await readRange(sandbox, FROM, TO));
-  traces = [];
-  for (let seqno = FROM; seqno <= TO; seqno += 1) {
-    traces.push(...(await askJson(sandbox, `/traces?mc_seqno=${seqno}&limit=1000&sort=asc`)).traces);
-  }
-});
+const sandbox = await startSandbox({ blocks: 700 });
+const { transactions } = await readRange(sandbox, FROM, TO);
+const traces: Answer[] = [];
+for (let seqno = FROM; seqno <= TO; seqno += 1) {
+  traces.push(...(await askJson(sandbox, `/traces?mc_seqno=${seqno}&limit=1000&sort=asc`)).traces);
+}
 afterAll(() => sandbox.close());
 
 describe('traces', () => {
