@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 import type { TablesOf } from './store-driver.ts';
 import { detectStoreKind, isUnmade, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
-import { WarehouseStore } from './warehouse-store.ts';
+import { openedStore } from './warehouse-store.ts';
 
 /**
  * Opens a warehouse for writing. A path that ends in `.duckdb` is a DuckDB file, any other a folder of Parquet files, unless `kind` says
@@ -25,7 +25,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (joined !== undefined) return joined;
   const { openWriter } = await loadDriver(kind);
   const open = (own: StoreOptions): Promise<Store> =>
-    guarded(`warehouse ${path}`, async () => new WarehouseStore(await openWriter(path, own), own));
+    guarded(`warehouse ${path}`, async () => openedStore(await openWriter(path, own), own));
   // A warehouse in an object store takes several writers anyway.
   return options.isShared === true && !isObjectUrl(path) ? shareStore(path, options, open) : open(options);
 }

@@ -4,6 +4,7 @@ import { requireNetwork } from './ledger/ledger-folder.ts';
 import { requireUnrivalled } from './ledger/rival-entries.ts';
 import type { CommitDraft, CommitPart, LedgerEntry, Store } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
+import { commitOne } from './warehouse-store.ts';
 
 /** Local warehouses that this process has open for several users, by path. */
 const shared = new Map<string, SharedStore>();
@@ -35,26 +36,34 @@ export function joinStore(path: string, { network, marts = [], setAside }: Store
   return own.join();
 }
 
-/** A warehouse with several users in one process. */
+/** A warehouse with several users in one process. For each of them, the entries of the others are those of rivals. */
 class SharedStore {
   readonly network: string;
-  readonly store: Store;
+  readonly #store: Store;
   readonly #pipelines: StoreOptions['pipelines'];
   readonly #marts: TableDef[];
-  readonly #users = new Set<SharingStore>();
+  /** Ids of the entries of rivals, by user. */
+  readonly #users = new Set<Set<string>>();
   readonly #commits = new PQueue({ concurrency: 1 });
 
   constructor(store: Store, { network, pipelines }: StoreOptions, marts: TableDef[]) {
-    this.store = store;
+    this.#store = store;
     this.network = network;
     this.#pipelines = pipelines;
     this.#marts = marts;
   }
 
   join(): Store {
-    const user = new SharingStore(this);
-    this.#users.add(user);
-    return user;
+    const rivals = new Set<string>();
+    this.#users.add(rivals);
+    const commitTogether: Store['commitTogether'] = (parts) => this.#commit(parts, rivals);
+    return {
+      ...this.#store,
+      rivals,
+      commit: (staged, draft) => commitOne(commitTogether, { staged, draft }),
+      commitTogether,
+      close: () => this.#leave(rivals),
+    };
   }
 
   /** Allows commits of more marts. */
@@ -63,24 +72,24 @@ class SharedStore {
     this.#marts.push(...marts.filter(isNew));
   }
 
-  commit(parts: readonly CommitPart[], by: SharingStore): Promise<readonly LedgerEntry[]> {
+  #commit(parts: readonly CommitPart[], rivals: ReadonlySet<string>): Promise<readonly LedgerEntry[]> {
     return this.#commits.add(async () => {
-      for (const { draft, staged } of parts) this.#requireUnrivalled(draft, staged.id, by.rivals);
-      const entries = await this.store.commitTogether(parts);
-      for (const user of this.#users) if (user !== by) for (const { id } of entries) user.rivals.add(id);
+      for (const { draft, staged } of parts) this.#requireUnrivalled(draft, staged.id, rivals);
+      const entries = await this.#store.commitTogether(parts);
+      for (const user of this.#users) if (user !== rivals) for (const { id } of entries) user.add(id);
       return entries;
     });
   }
 
-  async leave(user: SharingStore): Promise<void> {
+  async #leave(user: Set<string>): Promise<void> {
     if (!this.#users.delete(user) || this.#users.size > 0) return;
-    shared.delete(this.store.path);
-    await this.store.close();
+    shared.delete(this.#store.path);
+    await this.#store.close();
   }
 
   #requireUnrivalled(draft: CommitDraft, id: string, ids: ReadonlySet<string>): void {
     if (ids.size === 0) return;
-    const ledger = this.store.ledger();
+    const ledger = this.#store.ledger();
     const inForce = new Set(ledger.map((entry) => entry.id));
     requireUnrivalled({
       ...{ draft, id, pipelines: this.#pipelines },
@@ -88,45 +97,4 @@ class SharedStore {
       isReplaced: (each) => !inForce.has(each),
     });
   }
-}
-
-/** A shared warehouse as one of its users sees it, for whom the entries of the others are those of rivals. */
-class SharingStore implements Store {
-  readonly rivals = new Set<string>();
-  readonly #shared: SharedStore;
-  readonly #store: Store;
-  readonly kind: Store['kind'];
-  readonly path: string;
-  readonly staging: Store['staging'];
-  readonly query: Store['query'];
-  readonly rows: Store['rows'];
-
-  constructor(own: SharedStore) {
-    const { store } = own;
-    this.#shared = own;
-    this.#store = store;
-    this.kind = store.kind;
-    this.path = store.path;
-    this.staging = store.staging;
-    this.query = store.query;
-    this.rows = store.rows;
-  }
-
-  readonly stage: Store['stage'] = (pipeline, span) => this.#store.stage(pipeline, span);
-  readonly scratch: Store['scratch'] = () => this.#store.scratch();
-  readonly ledger: Store['ledger'] = () => this.#store.ledger();
-  readonly forgotten: Store['forgotten'] = () => this.#store.forgotten();
-  readonly log: Store['log'] = (after, most) => this.#store.log(after, most);
-  readonly requireKnown: Store['requireKnown'] = () => this.#store.requireKnown();
-  readonly connect: Store['connect'] = () => this.#store.connect();
-  readonly clearSuperseded: Store['clearSuperseded'] = () => this.#store.clearSuperseded();
-  readonly closeIdle: Store['closeIdle'] = () => this.#store.closeIdle();
-  readonly commitTogether: Store['commitTogether'] = (parts) => this.#shared.commit(parts, this);
-  readonly close: Store['close'] = () => this.#shared.leave(this);
-
-  readonly commit: Store['commit'] = async (staged, draft) => {
-    const [entry] = await this.commitTogether([{ staged, draft }]);
-    if (entry === undefined) throw new Error('no entry was committed');
-    return entry;
-  };
 }

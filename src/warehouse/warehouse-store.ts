@@ -2,99 +2,66 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isCommittedMeanwhile } from '../core/errors.ts';
-import type { Span } from '../core/span.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import { guarded } from '../files/file-failure.ts';
 import { draftEntry, supersedeLast } from './ledger/draft-entry.ts';
 import { requireUnrivalled } from './ledger/rival-entries.ts';
 import { Stager } from './staging/stager.ts';
-import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, CommitPart, LedgerEntry, StagedSpan, Store } from './store.ts';
 import { type StoreOptions, stepOf } from './store-options.ts';
 import type { DeclaredPart, DraftedEntry, Writer } from './writer.ts';
 
-/** A warehouse of any kind, opened for writing. */
-export class WarehouseStore implements Store {
-  readonly kind: Store['kind'];
-  readonly path: string;
-  readonly rivals?: ReadonlySet<string>;
-  readonly staging: Store['staging'];
-  readonly query: Store['query'];
-  readonly rows: Store['rows'];
+/** A warehouse of any kind, opened for writing. Its functions need no `this`. */
+export function openedStore(writer: Writer, options: StoreOptions): Store {
+  const { kind, path, rivals, staging, query, rows, entries } = writer;
+  const stager = new Stager(staging, writer.instance, options.effects.freshId);
+  const commits = new PQueue({ concurrency: 1 });
+  const committer = new Committer(writer, options);
+  /** Runs `work` while no commit runs. */
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> => commits.add(() => guarded(`warehouse ${path}`, work));
+  const commitTogether: Store['commitTogether'] = (parts) => exclusively(() => committer.commit(supersedeLast(parts)));
+  return {
+    ...{ kind, path, staging, query, rows, ...(rivals && { rivals }) },
+    stage: (_pipeline, span) => {
+      const files = stager.stage(span);
+      return writer.stage?.(files, span) ?? files;
+    },
+    scratch: () => stager.scratch(),
+    commit: (staged, draft) => commitOne(commitTogether, { staged, draft }),
+    commitTogether,
+    ledger: () => entries.effective,
+    forgotten: () => entries.forgotten,
+    log: (after, most) => guarded(`warehouse ${path}`, () => writer.log(after, most)),
+    requireKnown: () => writer.requireKnown?.(),
+    connect: () => writer.connect(),
+    clearSuperseded: () => exclusively(() => writer.clear()),
+    closeIdle: () => writer.closeIdle(),
+    close: async () => {
+      await commits.onIdle();
+      await writer.close();
+    },
+  };
+}
+
+/** Commits a single entry. */
+export async function commitOne(commitTogether: Store['commitTogether'], part: CommitPart): Promise<LedgerEntry> {
+  const [entry] = await commitTogether([part]);
+  if (entry === undefined) throw new Error('no entry was committed');
+  return entry;
+}
+
+class Committer {
   readonly #writer: Writer;
   readonly #options: StoreOptions;
-  readonly #stager: Stager;
-  readonly #commits = new PQueue({ concurrency: 1 });
 
   constructor(writer: Writer, options: StoreOptions) {
-    this.kind = writer.kind;
-    this.path = writer.path;
-    if (writer.rivals !== undefined) this.rivals = writer.rivals;
-    this.staging = writer.staging;
-    this.query = writer.query;
-    this.rows = writer.rows;
     this.#writer = writer;
     this.#options = options;
-    this.#stager = new Stager(writer.staging, writer.instance, options.effects.freshId);
-  }
-
-  stage(_pipeline: string, span: Span): FileStage {
-    const files = this.#stager.stage(span);
-    return this.#writer.stage?.(files, span) ?? files;
-  }
-
-  scratch(): FileStage {
-    return this.#stager.scratch();
-  }
-
-  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
-    const [entry] = await this.commitTogether([{ staged, draft }]);
-    if (entry === undefined) throw new Error('no entry was committed');
-    return entry;
-  }
-
-  commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    return this.#exclusively(() => this.#commit(supersedeLast(parts)));
-  }
-
-  ledger(): readonly LedgerEntry[] {
-    return this.#writer.entries.effective;
-  }
-
-  forgotten(): readonly LedgerEntry[] {
-    return this.#writer.entries.forgotten;
-  }
-
-  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
-    return guarded(`warehouse ${this.path}`, () => this.#writer.log(after, most));
-  }
-
-  requireKnown(): void {
-    this.#writer.requireKnown?.();
-  }
-
-  readonly connect: Store['connect'] = () => this.#writer.connect();
-
-  clearSuperseded(): Promise<number> {
-    return this.#exclusively(() => this.#writer.clear());
-  }
-
-  closeIdle(): Promise<void> {
-    return this.#writer.closeIdle();
-  }
-
-  async close(): Promise<void> {
-    await this.#commits.onIdle();
-    await this.#writer.close();
-  }
-
-  /** Runs `work` while no commit runs. */
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#commits.add(() => guarded(`warehouse ${this.path}`, work));
   }
 
   /** Rows first, then the entries that name them: rows without an entry do not count. */
-  async #commit(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    if (parts.some(({ draft }) => draft.supersedes.length > 0)) this.requireKnown();
+  async commit(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    if (parts.some(({ draft }) => draft.supersedes.length > 0)) this.#writer.requireKnown?.();
     const { pipelines } = this.#options;
     const staged = parts.map((part) => part.staged);
     let due: readonly DeclaredPart[] = parts.map((part) => {
@@ -138,7 +105,7 @@ export class WarehouseStore implements Store {
   }
 
   #requireUnrivalled(draft: CommitDraft, id: string): void {
-    const { rivals } = this;
+    const { rivals } = this.#writer;
     if (rivals === undefined || rivals.size === 0) return;
     const { entries } = this.#writer;
     const known = new Set(entries.all.map((entry) => entry.id));
@@ -163,6 +130,6 @@ export class WarehouseStore implements Store {
 
   async #clearStages(staged: readonly StagedSpan[]): Promise<void> {
     await stepOf(this.#options)('clear stage');
-    for (const { id } of staged) await rm(join(this.staging.stagingPath, id), { recursive: true, force: true });
+    for (const { id } of staged) await rm(join(this.#writer.staging.stagingPath, id), { recursive: true, force: true });
   }
 }

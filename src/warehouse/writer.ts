@@ -15,7 +15,7 @@ export interface DraftedEntry extends Pick<DeclaredPart, 'staged' | 'declared'> 
   readonly entry: LedgerEntry;
 }
 
-/** A warehouse opened for writing: everything that differs between the kinds of stores. {@link WarehouseStore} is the common part. */
+/** A warehouse opened for writing: everything that differs between the kinds of stores. {@link openedStore} is the common part. */
 export interface Writer
   extends Pick<Store, 'kind' | 'path' | 'rivals' | 'staging' | 'query' | 'connect' | 'rows' | 'log'> {
   readonly entries: Entries;

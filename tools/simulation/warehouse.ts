@@ -18,8 +18,8 @@ import { FolderWrites } from '../../src/warehouse/parquet-store/folder-writes.ts
 import { pinnedPath, placeOf } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import { draftOf } from '../../src/warehouse/rewrite-entries.ts';
-import type { CommitDraft, CommitPart, LedgerEntry, StagedFile, StagedSpan } from '../../src/warehouse/store.ts';
-import { WarehouseStore } from '../../src/warehouse/warehouse-store.ts';
+import type { CommitDraft, CommitPart, LedgerEntry, StagedFile, StagedSpan, Store } from '../../src/warehouse/store.ts';
+import { openedStore } from '../../src/warehouse/warehouse-store.ts';
 import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
 import { SimulatedBucket } from './bucket.ts';
@@ -104,16 +104,16 @@ export class SimulatedWarehouse {
     const { effects } = this.world;
     const options = { path: FOLDER, network: NETWORK, tables: TABLES, pipelines: PIPELINES, effects, graceMs: GRACE_MS };
     const writer = await openFilesWriter(this.backend(), options);
-    return new SimulatedWriter(this, new WarehouseStore(writer, options));
+    return new SimulatedWriter(this, openedStore(writer, options));
   }
 }
 
 /** A process that writes the warehouse: whatever changes rows, chosen by the seed. */
 export class SimulatedWriter {
   readonly #place: SimulatedWarehouse;
-  readonly #store: WarehouseStore;
+  readonly #store: Store;
 
-  constructor(place: SimulatedWarehouse, store: WarehouseStore) {
+  constructor(place: SimulatedWarehouse, store: Store) {
     this.#place = place;
     this.#store = store;
   }

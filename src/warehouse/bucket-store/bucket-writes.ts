@@ -16,7 +16,7 @@ import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
 import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
 import { BucketScans } from './bucket-scans.ts';
 import { EarlyUploads } from './early-uploads.ts';
-import { GrowingStage } from './growing-stage.ts';
+import { growingStage } from './growing-stage.ts';
 import { LocalCopies } from './local-copies.ts';
 import { openWorkFolder } from './work-folder.ts';
 
@@ -61,7 +61,7 @@ export class BucketWrites implements Writes {
   readonly pathOf = (file: string): string => this.#copies.pathOf(file) ?? `${this.#objects.url}/${file}`;
 
   stage(files: FileStage, span: Span): FileStage {
-    return new GrowingStage(files, span, this.#uploads);
+    return growingStage(files, span, this.#uploads);
   }
 
   openReads(beside?: string): Reads {
