@@ -7,10 +7,11 @@ import { storedTables } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { covering } from '../ledger/done-spans.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 import { draftOf } from '../rewrite-entries.ts';
-import type { CommitDraft, LedgerEntry, Store, TableFile } from '../store.ts';
+import type { CommitDraft, LedgerEntry, Store } from '../store.ts';
 import { type MergeGroup, planMerges } from './plan-merges.ts';
 import { type StageMerge, stageMerge } from './stage-merge.ts';
 
@@ -78,7 +79,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   const report = (after: readonly LedgerEntry[], merged: number, complete: boolean): CompactReport => ({
     ...{ event: 'done', kind, merged, complete },
     entries: { before: before.length, after: after.length },
-    files: { before: filesOf(before).length, after: filesOf(after).length },
+    files: { before: filesIn(before).length, after: filesIn(after).length },
     bytes: { before: bytesOf(before), after: bytesOf(after) },
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   });
@@ -138,7 +139,7 @@ export async function mergeGroup(
     const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
     return {
       ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
-      files: { before: filesOf(entries).length, after: filesOf([entry]).length },
+      files: { before: filesIn(entries).length, after: filesIn([entry]).length },
       bytes: { before: bytesOf(entries), after: bytesOf([entry]) },
     };
   } catch (error) {
@@ -154,10 +155,6 @@ function mergedDraft({ spans, entries, isReadAgain }: MergeGroup): CommitDraft {
   return { ...draft, asOf: isReadAgain ? asOf : undefined };
 }
 
-function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {
-  return entries.flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
-}
-
 function bytesOf(entries: readonly LedgerEntry[]): number {
-  return filesOf(entries).reduce((sum, { bytes }) => sum + bytes, 0);
+  return filesIn(entries).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { groupBy } from '../../core/group-by.ts';
 import { spansOf } from '../ledger/done-spans.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
 /** Maximum size of a merged entry, in files of the target size, which limits the work that a kill loses. */
@@ -89,7 +90,7 @@ export class MergedSize {
       this.#folders.set(folder, (this.#folders.get(folder) ?? 0) + bytes);
       this.#total += bytes;
     }
-    this.#files += filesOf(entry).length;
+    this.#files += filesIn([entry]).length;
   }
 
   /** The size that decides the level: that of the largest file, or a share of the total if there are many files. */
@@ -111,17 +112,13 @@ export class MergedSize {
   }
 }
 
-function filesOf({ tables }: LedgerEntry): readonly TableFile[] {
-  return Object.values(tables).flatMap(({ files }) => files);
-}
-
 function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes: number])[] {
   return [...groupFiles([entry])].map(([folder, files]) => [folder, files.reduce((sum, file) => sum + file.bytes, 0)]);
 }
 
 /** Files by folder, which is that of a table or of a day. */
 function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
-  return groupBy(entries.flatMap(filesOf), ({ path }) => dirname(path));
+  return groupBy(filesIn(entries), ({ path }) => dirname(path));
 }
 
 /** The files of entries to merge. Several files of a folder become one; single ones are reused. */

@@ -10,12 +10,13 @@ import { guarded } from '../../files/file-failure.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
 import { badLedger, entryName } from '../ledger/entries.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import { DECLARATIONS, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { openBackend } from '../open-backend.ts';
 import { isCommitted } from '../parquet-store/entry-files.ts';
 import { fetchFile } from '../parquet-store/entry-rows.ts';
-import type { LedgerEntry, TableFile } from '../store.ts';
+import type { TableFile } from '../store.ts';
 import { detectStoreKind } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
 
@@ -141,7 +142,7 @@ async function copyFiles(
   target: CopyEnd,
   { stop, onEvent }: CopyOptions,
 ): Promise<Pick<CopyReport, 'files' | 'bytes' | 'present' | 'complete'>> {
-  const all = source.ledger.entries.effective.flatMap(filesIn);
+  const all = filesIn(source.ledger.entries.effective);
   const scratch = await mkdtemp(join(tmpdir(), 'tonlake-copy-'));
   const queue = new PQueue({ concurrency: CONCURRENCY });
   let [files, bytes, present] = [0, 0, 0];
@@ -185,7 +186,7 @@ async function hasFile(backend: Backend, file: TableFile): Promise<boolean> {
 function hasReplaced({ ledger }: CopyEnd, first: number): boolean {
   const inForce = new Set(ledger.entries.effective.map(({ id }) => id));
   return ledger.entries.all.some(
-    (entry) => entry.number >= first && !inForce.has(entry.id) && filesIn(entry).length > 0,
+    (entry) => entry.number >= first && !inForce.has(entry.id) && filesIn([entry]).length > 0,
   );
 }
 
@@ -220,10 +221,6 @@ async function copyObject(from: WarehouseObjects, to: WarehouseObjects, key: str
     throw badLedger(`${from.url}/${key} is missing`, undefined, suggest('verify', '', { warehouse: from.url }));
   }
   if ((await to.putOrGet(key, bytes)) !== undefined) throw diverged(to.url, `its ${key} is another one`);
-}
-
-function filesIn({ tables }: LedgerEntry): readonly TableFile[] {
-  return Object.values(tables).flatMap(({ files }) => files);
 }
 
 function notParquet(path: string): StoreError {

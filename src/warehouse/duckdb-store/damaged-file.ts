@@ -27,6 +27,7 @@ import {
   readColumns,
   readNetwork,
   requireDatabase,
+  selectEachRow,
   selectRows,
 } from './database-file.ts';
 
@@ -54,11 +55,7 @@ export async function openDamagedFile(
     ...surveyLedger(entries, network, lost, unknownRows(entries, strays)),
     ...{ kind: 'duckdb', path, database },
     select: (table, some) => select(table, some, []),
-    selectEach: (table, some) => ({
-      sql: select(table, some, ['_entry']),
-      ...{ by: '_entry', position: undefined },
-      ownerOf: (value) => ({ entry: Number(value) }),
-    }),
+    selectEach: (table, some) => selectEachRow(select(table, some, ['_entry'])),
     // Rows have no separate files, so only their values can be compared.
     checkBytes: async () => ({ trust: 'plain', isShareable: true, faults: [] }),
     declarations: declarationsIn(database, `${ATTACHED}.main`),

@@ -15,6 +15,7 @@ import { COMMITS, commits } from '../relations/commits-view.ts';
 import { declaredRelations, ROWS_SCHEMA, rowsOf, tableView, tonStatements } from '../relations/declared-relations.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
+import type { SelectEach } from '../select-each.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /** The table of stored declarations. */
@@ -58,6 +59,11 @@ export function selectRows(
   const list = entries.map(({ number }) => number).join(', ') || '-1';
   const which = entries.length === 1 ? `= ${list}` : `IN (${list})`;
   return `SELECT ${[...columns, ...more].join(', ')} FROM ${rows} WHERE _entry ${which}`;
+}
+
+/** A select with `_entry`, the number of the entry of each row. */
+export function selectEachRow(sql: string): SelectEach {
+  return { sql, by: '_entry', position: undefined, ownerOf: (value) => ({ entry: Number(value) }) };
 }
 
 /** Creates the file with all tables and views, if it does not exist. It is staged, then renamed, so it is never incomplete. */

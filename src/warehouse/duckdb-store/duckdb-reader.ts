@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors.ts';
+import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
 import type { Database } from '../../sql/database.ts';
@@ -11,6 +12,7 @@ import { declaredMacros, trinoFunctionMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
 import type { TablesOf } from '../store-driver.ts';
 import {
   attachFile,
@@ -20,6 +22,7 @@ import {
   readColumns,
   readEntries,
   readNetwork,
+  selectEachRow,
   selectRows,
 } from './database-file.ts';
 
@@ -58,6 +61,8 @@ export async function openDuckdbReader(
     const columns = await readColumns(database);
     const filled = tables.filter(({ name }) => hasRows(entries.effective, name));
     for (const table of filled) requireReadable(table, columns.get(table.name) ?? [], path);
+    const select = (table: TableDef, own: readonly LedgerEntry[], more: readonly string[]): string =>
+      selectRows(table, own, new Set(columns.get(table.name)?.map(({ name }) => name)), { more });
     let confined: Promise<void> | undefined;
     const answer = <T>(sql: string, ask: () => Promise<T>): Promise<T> =>
       guarded('query', async () => {
@@ -76,16 +81,9 @@ export async function openDuckdbReader(
       marts: async () => committedMarts(entries.effective, (name) => columns.get(name) ?? []),
       forgotten: async () => entries.forgotten,
       log: async (after, most) => entries.after(after).slice(0, most),
-      select: (table, own) =>
-        selectRows(table, own, new Set((columns.get(table.name) ?? []).map((column) => column.name))),
+      select: (table, own) => select(table, own, []),
       files: async () => [],
-      selectEach: async (table) => ({
-        sql: selectRows(table, entries.effective, new Set(columns.get(table.name)?.map(({ name }) => name)), {
-          more: ['_entry'],
-        }),
-        ...{ by: '_entry', position: undefined },
-        ownerOf: (value) => ({ entry: Number(value) }),
-      }),
+      selectEach: async (table) => selectEachRow(select(table, entries.effective, ['_entry'])),
       // A file cannot be open for reading and writing at once.
       writer: async () => undefined,
       requireQuery: (statement) => answer(statement, () => database.requireQuery(statement)),

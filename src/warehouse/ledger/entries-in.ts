@@ -28,6 +28,11 @@ export function entriesIn(
     );
 }
 
+/** The data files of entries. */
+export function filesIn(entries: readonly Pick<LedgerEntry, 'tables'>[]): readonly TableFile[] {
+  return entries.flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
+}
+
 /** The files of a table of an entry by the UTC day of their rows; undefined for rows without a day. Cached, because each check needs each day. */
 export const filesByDay = oncePer(
   ({ files }: Pick<TableEntry, 'files'>): ReadonlyMap<string | undefined, readonly TableFile[]> =>

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from '../store.ts';
+import { filesIn } from './entries-in.ts';
 
 /** The commit that superseded an entry. */
 export interface Successor {
@@ -28,7 +29,7 @@ interface PrunedEntry {
 
 /** Paths of the data files of an entry, as the ledger names them. */
 export function filesOf(entry: LedgerEntry): string[] {
-  return Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
+  return filesIn([entry]).map(({ path }) => path);
 }
 
 /** Number and time of an entry. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { statIfAny } from '../../files/disk.ts';
 import type { Backend } from '../backend.ts';
 import { spansOf } from '../ledger/done-spans.ts';
-import { filesByDay } from '../ledger/entries-in.ts';
+import { filesByDay, filesIn } from '../ledger/entries-in.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 import { committedMeanwhile } from '../ledger/rival-entries.ts';
@@ -37,8 +37,8 @@ export function entryRows(
   return {
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
-    requireSound: async ({ tables }) => {
-      for (const file of Object.values(tables).flatMap(({ files }) => files)) {
+    requireSound: async (entry) => {
+      for (const file of filesIn([entry])) {
         await unlessReplaced(file, async () => requireCommitted(backend.path, file, await backend.sumOf(file.path)));
       }
     },
