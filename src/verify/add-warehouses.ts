@@ -11,14 +11,13 @@ import {
   type LedgerEntry,
   openReader,
   openStore,
-  type Reader,
   type StagedSpan,
   type StagedTable,
   type Store,
   spansOf,
   warehousePath,
 } from '../warehouse/index.ts';
-import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { knownWarehouse, requireSameNetwork } from '../warehouse/query/warehouse-registry.ts';
 import { isSameEvidence } from './entry-state.ts';
 
 export interface AddOptions {
@@ -63,8 +62,7 @@ export async function addWarehouses(options: AddOptions): Promise<AddReport> {
   const startedAt = effects.monotonic();
   const to = warehousePath(options.to);
   const [first = to] = from;
-  const registry = await warehouseRegistry(first);
-  const network = await withReader(first, registry, async (reader) => reader.network);
+  const { registry, network } = await knownWarehouse(first);
   const { tables, pipelines } = registry;
   const store = await openStore({ path: to, network, effects, tables, pipelines, command: 'tonlake copy --add' });
   const totals = { added: 0, left: 0 };
@@ -83,15 +81,6 @@ export async function addWarehouses(options: AddOptions): Promise<AddReport> {
   return { event: 'done', to, ...totals, complete: stop?.aborted !== true, seconds };
 }
 
-async function withReader<T>(path: string, registry: Registry, use: (reader: Reader) => Promise<T>): Promise<T> {
-  const reader = await openReader(path, registry.tables);
-  try {
-    return await use(reader);
-  } finally {
-    await reader.close();
-  }
-}
-
 interface Adding {
   readonly store: Store;
   readonly registry: Registry;
@@ -99,8 +88,9 @@ interface Adding {
   readonly stop: AbortSignal | undefined;
 }
 
-function addOne({ store, registry, network, stop }: Adding, from: string): Promise<AddedWarehouse> {
-  return withReader(from, registry, async (reader) => {
+async function addOne({ store, registry, network, stop }: Adding, from: string): Promise<AddedWarehouse> {
+  const reader = await openReader(from, registry.tables);
+  try {
     requireSameNetwork(from, reader.network, network);
     let [added, present] = [0, 0];
     const left: { pipeline: string; span: Span; why: string }[] = [];
@@ -116,7 +106,9 @@ function addOne({ store, registry, network, stop }: Adding, from: string): Promi
       }
     }
     return { event: 'added', from, added, present, left };
-  });
+  } finally {
+    await reader.close();
+  }
 }
 
 /** `add`, `present`, or why an entry is left out. */

@@ -108,7 +108,7 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     }
     if (isCatalogStale) {
       attempts.end('catalog');
-      await rebuildCatalog(inspection.warehouse.path, registry);
+      await rebuildCatalog({ ...inspection.warehouse, registry });
     } else if (isLedgerBroken) {
       attempts.count('ledger');
       await inspection.warehouse.fillLedger({ effects, command: REPAIR_COMMAND });

@@ -55,11 +55,11 @@ async function copy(context: Context<CopyFlags>, paths: readonly string[]): Prom
 }
 
 async function renewCatalog(warehouse: string): Promise<void> {
-  const [{ rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
+  const [{ rebuildCatalog }, { knownWarehouse }] = await Promise.all([
     import('../../warehouse/index.ts'),
     import('../../warehouse/query/warehouse-registry.ts'),
   ]);
-  await rebuildCatalog(warehouse, await warehouseRegistry(warehouse));
+  await rebuildCatalog(await knownWarehouse(warehouse));
 }
 
 async function requireFolders(paths: readonly string[]): Promise<void> {

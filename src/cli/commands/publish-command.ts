@@ -62,10 +62,12 @@ export function addPublish(program: Command): void {
 }
 
 async function publishDuckdb(context: Context): Promise<void> {
-  const { rebuildCatalog } = await import('../../warehouse/index.ts');
-  const registry = await context.registry();
-  const path = await rebuildCatalog(await context.warehouse(), registry, await context.networkCheck());
-  context.write(`${path}\n`);
+  const [{ rebuildCatalog }, { knownWarehouse }] = await Promise.all([
+    import('../../warehouse/index.ts'),
+    import('../../warehouse/query/warehouse-registry.ts'),
+  ]);
+  const known = { registry: await context.registry(), network: context.flags.network };
+  context.write(`${await rebuildCatalog(await knownWarehouse(await context.warehouse(), known))}\n`);
 }
 
 /** At least an hour, for readers that have just begun. */

@@ -7,29 +7,19 @@ import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
-import { openReader, openStore } from '../open-store.ts';
-import type { Reader } from '../reader.ts';
-import type { StoreOptions } from '../store-options.ts';
+import { openStore } from '../open-store.ts';
+import type { KnownWarehouse } from '../query/warehouse-registry.ts';
 
 /**
  * Rebuilds the catalog of a Parquet warehouse, for example after a move. A DuckDB warehouse is its own catalog.
  *
- * @param accept may refuse the warehouse by throwing
  * @returns path of the catalog
- * @throws {StoreError} `no-warehouse`; `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog
- * current anyway
+ * @throws {StoreError} `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog current anyway
  */
-export async function rebuildCatalog(
-  warehouse: string,
-  { tables, pipelines }: Pick<StoreOptions, 'tables' | 'pipelines'>,
-  accept: (reader: Pick<Reader, 'path' | 'network'>) => void = () => undefined,
-): Promise<string> {
-  if (isObjectUrl(warehouse)) throw noCatalog(warehouse);
-  const reader = await openReader(warehouse, tables);
-  const { network, path, kind } = reader;
-  await reader.close();
-  accept(reader);
+export async function rebuildCatalog({ path, kind, network, registry }: KnownWarehouse): Promise<string> {
+  if (isObjectUrl(path)) throw noCatalog(path);
   if (kind === 'duckdb') return path;
+  const { tables, pipelines } = registry;
   // Damage inside the file does not change its size and time.
   await guarded(`warehouse ${path}`, () => rm(layoutOf(path).catalogStamp, { force: true }));
   const store = await openStore({
