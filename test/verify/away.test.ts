@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
-import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { VerifyEvent } from '../../src/verify/verify.ts';
@@ -15,6 +14,7 @@ import { freePort } from '../free-port.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
+import { editFile } from '../warehouse/warehouses.ts';
 import { contentOf, copyOf, dropFile, fileOf, repair, replaceRows } from './support.ts';
 
 /** A table of every kind of walk. */
@@ -62,7 +62,6 @@ beforeAll(async () => {
   sandbox = await startTestSandbox({ blocks: 4000, port: gone.port });
   await sandbox.close();
 });
-afterAll(() => sandbox.close());
 
 async function rowsOf(path: string): Promise<Readonly<Record<string, string>>> {
   const counts: Record<string, string> = {};
@@ -113,11 +112,8 @@ async function expectKept(path: string): Promise<void> {
 const missing = (path: string, table: string): void => dropFile(path, fileOf(path, table, 1015));
 const removed = (path: string, table: string): Promise<void> =>
   replaceRows(path, fileOf(path, table, 1015), WITHOUT_SOME);
-async function deleted(path: string, table: string): Promise<void> {
-  const database = await Database.open(path);
-  await database.run(`DELETE FROM _rows.${table} WHERE rowid IN (SELECT rowid FROM _rows.${table} LIMIT 2 OFFSET 3)`);
-  database.close();
-}
+const deleted = (path: string, table: string): Promise<void> =>
+  editFile(path, `DELETE FROM _rows.${table} WHERE rowid IN (SELECT rowid FROM _rows.${table} LIMIT 2 OFFSET 3)`);
 
 describe('a repair without a source changes neither rows nor findings', () => {
   test.each(DAMAGED.missing)('a missing file of %s', async (table) => {

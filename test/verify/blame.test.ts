@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatSpans, intersectSpans, spanSize } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
 import { spansIn } from '../../src/warehouse/query/coverage.ts';
@@ -38,7 +38,6 @@ beforeEach(() => {
   sandbox.setFaults(LIE);
   warehouse = copyOf(lied);
 });
-afterAll(() => sandbox.close());
 
 async function exportInto(pipelines: readonly string[], range = RANGE) {
   return run({ pipelines, network: sandbox.url, range, warehouse, effects: hurriedEffects() });

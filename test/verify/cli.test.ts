@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { addVerify } from '../../src/cli/commands/verify-command.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { copyOf, dropFile, exportWarehouse, fileOf } from './support.ts';
@@ -11,10 +11,6 @@ let sound: string;
 beforeAll(async () => {
   sandbox = await startTestSandbox();
   sound = await exportWarehouse(sandbox);
-});
-
-afterAll(async () => {
-  await sandbox.close();
 });
 
 afterEach(() => {

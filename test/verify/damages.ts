@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
-import { Database } from '../../src/sql/database.ts';
 import type { Finding, FindingKind } from '../../src/verify/finding.ts';
+import { editFile } from '../warehouse/warehouses.ts';
 import { dropFile, entryFile, fileOf, readEntry, replaceRows, sign } from './support.ts';
 
 /** A way to damage the warehouse of `exportWarehouse`. */
@@ -233,11 +233,7 @@ export async function loseMessage(path: string, end: 'sent' | 'received', condit
 
 const edited = (name: string, sql: string, finds: Damaged['finds'], most?: number): Damaged => ({
   name,
-  apply: async (path) => {
-    const database = await Database.open(path);
-    await database.run(sql);
-    database.close();
-  },
+  apply: (path) => editFile(path, sql),
   finds,
   ...(most === undefined ? {} : { most }),
 });

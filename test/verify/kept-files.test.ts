@@ -1,12 +1,11 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { contentOf, dropFile, entriesOf, ledgerFiles, readEntry, verify } from './support.ts';
+import { contentOf, copyOf, dropFile, entriesOf, ledgerFiles, readEntry, verify } from './support.ts';
 
 let sandbox: TestSandbox;
 let sound: string;
@@ -17,14 +16,6 @@ beforeAll(async () => {
   // Midnight lies before 5000: one entry has files of two days.
   await run({ pipelines: ['transactions'], network: sandbox.url, range: '4990:5009', warehouse: sound });
 });
-
-afterAll(() => sandbox.close());
-
-function copyOfSound(): string {
-  const path = join(freshFolder(), 'w');
-  cpSync(sound, path, { recursive: true });
-  return path;
-}
 
 /** Checksums of the files of transactions and their tables, by day. */
 async function sumsOf(path: string, day: string): Promise<readonly string[]> {
@@ -39,7 +30,7 @@ function fileOfDay(path: string, day: string): string {
 }
 
 test('a file without a row that leaves is the same file afterwards, byte by byte', async () => {
-  const path = copyOfSound();
+  const path = copyOf(sound);
   const [before, after] = [await sumsOf(path, '2026-05-01'), await sumsOf(path, '2026-05-02')];
   expect([before.length, after.length]).toEqual([3, 3]);
   await forgetRange({ warehouse: path, pipelines: ['transactions'], range: '5009' });
@@ -49,7 +40,7 @@ test('a file without a row that leaves is the same file afterwards, byte by byte
 });
 
 test('a lost file of a day is read again, and no block that it has no rows of', async () => {
-  const path = copyOfSound();
+  const path = copyOf(sound);
   const content = await contentOf(path);
   dropFile(path, fileOfDay(path, '2026-05-02'));
   const refetched: unknown[] = [];

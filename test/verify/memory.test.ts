@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
     'SELECT * FROM old LIMIT (SELECT count(*) - 2 FROM old)',
   );
 });
-afterAll(() => sandbox.close());
 
 test('too little memory is no damage', async () => {
   const findings: Finding[] = [];

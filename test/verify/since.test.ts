@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
@@ -13,10 +13,6 @@ let made: string;
 beforeAll(async () => {
   sandbox = await startTestSandbox();
   made = await exportWarehouse(sandbox);
-});
-
-afterAll(async () => {
-  await sandbox.close();
 });
 
 /** Verifies everything. */

@@ -14,6 +14,7 @@ import { openReader } from '../../src/warehouse/open-store.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import type { TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
+import { editFile } from '../warehouse/warehouses.ts';
 
 /** A warehouse of 1080:1159, in three commits for each pipeline. */
 export async function exportWarehouse(sandbox: TestSandbox, name = 'w'): Promise<string> {
@@ -51,9 +52,7 @@ export function entryFile(warehouse: string, number: number): string {
 /** Takes an entry away, from a folder or a DuckDB file; its rows stay where they are. */
 export async function loseEntry(warehouse: string, number: number): Promise<void> {
   if (!warehouse.endsWith('.duckdb')) return rmSync(entryFile(warehouse, number));
-  const database = await Database.open(warehouse);
-  await database.run(`DELETE FROM _ledger WHERE number = ${number}`);
-  database.close();
+  await editFile(warehouse, `DELETE FROM _ledger WHERE number = ${number}`);
 }
 
 /** Fills the numbers of lost entries, as a repair does that is killed then. */

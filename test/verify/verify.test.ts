@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
@@ -19,6 +19,7 @@ import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freePort } from '../free-port.ts';
 import { list, number, readParquet, readStruct } from '../parquet/thrift-reader.ts';
 import { freshFolder } from '../scratch.ts';
+import { editFile } from '../warehouse/warehouses.ts';
 import {
   anyDamage,
   breakFile,
@@ -58,10 +59,6 @@ beforeAll(async () => {
   sandbox = await startTestSandbox({ port: await freePort() });
   sound = await exportWarehouse(sandbox);
   wanted = await contentOf(sound);
-});
-
-afterAll(async () => {
-  await sandbox.close();
 });
 
 /** Repairs, and holds what the warehouse has after it against what it had. @returns requests, and what was found before */
@@ -489,12 +486,11 @@ describe('a one-file warehouse', () => {
   test('rows committed between a verification and its repair are kept', async () => {
     const path = copyOf(file);
     const registry = await loadRegistry();
-    const database = await Database.open(path);
-    await database.run(
+    await editFile(
+      path,
       `INSERT INTO _rows.messages (SELECT * REPLACE ((SELECT max(number) + 1 FROM _ledger) AS _entry)
         FROM _rows.messages LIMIT 5)`,
     );
-    database.close();
     const held = await withDamagedStore({ path, registry }, async (opened) => opened);
     expect(held.lost).toHaveLength(1);
     // Another one repairs it meanwhile, and writes on.

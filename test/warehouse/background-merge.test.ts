@@ -3,10 +3,18 @@ import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { tables } from './compacting.ts';
-import { commitItems, countItems, draftOf, freshPath, listAll, openTestStore, stageItems } from './warehouses.ts';
+import {
+  commitItems,
+  countItems,
+  draftOf,
+  freshPath,
+  listAll,
+  openTestReader,
+  openTestStore,
+  stageItems,
+} from './warehouses.ts';
 
 /** Clocks that the test moves. */
 function clocks() {
@@ -21,7 +29,7 @@ describe('merging beside commits', () => {
     const store = await openTestStore(path, { effects });
     const merging = new BackgroundMerge({ tables, pipelines: [], effects });
     await commitItems(store, 0, 0);
-    const reader = await openReader(path, tables);
+    const reader = await openTestReader(path);
     let most = 0;
     for (let at = 1; at < 30; at++) {
       effects.time += 10_000;
@@ -42,8 +50,6 @@ describe('merging beside commits', () => {
     await merging.idle();
     expect(await countPinned()).toBeLessThan(pinned / 2);
     expect(await countItems(reader)).toEqual({ rows: 30, distinct: 30, parts: 60 });
-    await reader.close();
-    await store.close();
   });
 
   test('takes no more than its share of the time', async () => {
@@ -77,7 +83,6 @@ describe('merging beside commits', () => {
     expect(merged.length).toBeGreaterThan(2);
     for (const [at, time] of merged.entries())
       if (at > 0) expect(time - (merged[at - 1] ?? 0)).toBeGreaterThanOrEqual(30_000);
-    await store.close();
   });
 
   test('gives way to a commit that replaces an entry which is being merged', async () => {
@@ -98,7 +103,6 @@ describe('merging beside commits', () => {
     expect(failures).toEqual([]);
     expect(await countItems(store)).toEqual({ rows: 12, distinct: 12, parts: 24 });
     await merging.end();
-    await store.close();
   });
 
   test('tells of a file that is damaged, and leaves its entries as they are', async () => {
@@ -127,7 +131,6 @@ describe('merging beside commits', () => {
     merging.committed(store);
     await merging.idle();
     expect(store.ledger()).toHaveLength(12);
-    await store.close();
   });
 });
 

@@ -4,11 +4,10 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { table } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
 import { dateIn } from '../../src/warehouse/file-layout.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { boundedColumns, measureRows } from '../../src/warehouse/staging/row-evidence.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { compact, tables } from './compacting.ts';
-import { commitItems, freshPath, openTestStore } from './warehouses.ts';
+import { compact } from './compacting.ts';
+import { commitItems, freshPath, openTestReader, openTestStore } from './warehouses.ts';
 
 const readings = table('readings', {
   grain: 'one reading of a test',
@@ -82,7 +81,7 @@ test('a merged file has the bounds of its rows, as those that it was made of', a
     );
   await store.close();
   expect(await compact(path)).toMatchObject({ merged: 1 });
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   expect(boundsOf(await reader.ledger())).toEqual({
     items: [
       ['2026-05-01', 5, { lt: ['10000', '14000', 0], now: ['1777593610', '1777593614', 0] }],
@@ -91,7 +90,6 @@ test('a merged file has the bounds of its rows, as those that it was made of', a
     ],
     parts: [[undefined, 60, { n: ['0', '1', 0] }]],
   });
-  await reader.close();
 });
 
 test('every shipped table of blocks has bounds of its order and its time, in at most ten columns', async () => {

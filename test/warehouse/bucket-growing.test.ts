@@ -9,7 +9,7 @@ import type { Stage, Store } from '../../src/warehouse/index.ts';
 import { HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { makeBatchOf } from './batches.ts';
 import { itemRows, items } from './tables.ts';
-import { clockAt, commitItems, countItems, draftOf, openTestStore } from './warehouses.ts';
+import { clockAt, commitItems, countItems, draftOf, filesOf, openTestStore } from './warehouses.ts';
 
 const ROW_BYTES = 250_000;
 const HOUR_MS = 3_600_000;
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_BUCKETS)('files that are put while they grow (skipped witho
 
   async function expectWhole(): Promise<void> {
     expect(await countItems(store)).toEqual({ rows: 140, distinct: 140, parts: 0 });
-    const named = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
+    const named = filesOf(store.ledger());
     expect(await filesThere()).toEqual(named.map((file) => file.path));
     for (const file of named) expect(await hashFile(join(folder, file.path))).toBe(file.sha256);
     await store.close();

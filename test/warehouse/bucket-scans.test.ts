@@ -10,7 +10,6 @@ import { Instance } from '../../src/sql/instance.ts';
 import { BucketScans } from '../../src/warehouse/bucket-store/bucket-scans.ts';
 import { ScanMetadata } from '../../src/warehouse/bucket-store/scan-metadata.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { openQueries, type Queries, withQueries } from '../../src/warehouse/query/query.ts';
 import type { Reader } from '../../src/warehouse/reader.ts';
 import { readerSettings } from '../../src/warehouse/reader-settings.ts';
@@ -21,7 +20,15 @@ import { EXTENSIONS, HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } 
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf, type Value } from './batches.ts';
 import { everything, items, parts } from './tables.ts';
-import { changedItems, commitItems, draftOf, listAll, openTestStore, stageItems } from './warehouses.ts';
+import {
+  changedItems,
+  commitItems,
+  draftOf,
+  listAll,
+  openTestReader,
+  openTestStore,
+  stageItems,
+} from './warehouses.ts';
 
 /** Views over the files of a folder: named by their paths, and through metadata. */
 async function openBoth(path: string, tables: readonly TableDef[]) {
@@ -275,7 +282,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   };
 
   test('no request tells the size of a file, and files are opened only if a query may need them', async () => {
-    const [reader, local] = [await openReader(path, [items, parts]), await openReader(folder, [items, parts])];
+    const [reader, local] = [await openTestReader(path), await openTestReader(folder)];
     const expected: readonly (readonly [sql: string, files: number])[] = [
       ['SELECT count(*) FROM items', 0],
       ["SELECT count(*), sum(fees) FROM items WHERE block_date = '2026-05-03'", 1],
@@ -300,7 +307,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       "SELECT sum(fees) FROM items WHERE block_date = '2026-05-04'",
       'SELECT count(DISTINCT hash) FROM items',
     ]) {
-      const reader = await openReader(path, [items, parts], { countsTraffic: true });
+      const reader = await openTestReader(path, { countsTraffic: true });
       await reader.traffic?.();
       relay.requests.length = 0;
       relay.bytes = 0;
@@ -325,9 +332,8 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       expect(await reader.traffic?.()).toEqual({ data: { requests: 0, bytes: 0 }, ledger: { requests: 0, bytes: 0 } });
       await reader.close();
     }
-    const uncounted = await openReader(path, [items, parts]);
+    const uncounted = await openTestReader(path);
     expect(uncounted.traffic).toBeUndefined();
-    await uncounted.close();
   });
 
   test('tonlake sql --timer prints them as a line, or as JSON beside JSON', async () => {
@@ -347,8 +353,8 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('a reader follows commits, unless it is pinned; a query of its own files names them', async () => {
-    const reader = await openReader(path, [items, parts]);
-    const pinned = await openReader(path, [items, parts], { isPinned: true });
+    const reader = await openTestReader(path);
+    const pinned = await openTestReader(path, { isPinned: true });
     const count = async (one: Reader) => Number((await one.query('SELECT count(*) FROM items')).rows[0]?.[0]);
     const before = await count(reader);
     expect(await count(pinned)).toBe(before);
@@ -366,7 +372,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     const [entry] = await reader.ledger();
     const own = await reader.query(reader.select(items, entry === undefined ? [] : [entry]));
     expect(own.rows.length).toBe(99);
-    for (const each of [reader, pinned, store]) await each.close();
   });
 
   test('one query asks for each entry once; a shell asks for the next entry once a query, and sees it', async () => {
@@ -377,7 +382,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
         for await (const [row] of chunks()) return Number(row?.[0]);
         return 0;
       });
-    const ledger = await openReader(path, [items, parts]);
+    const ledger = await openTestReader(path);
     const last = (await ledger.log(0)).length;
     await ledger.close();
     relay.requests.length = 0;
@@ -397,14 +402,12 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
 
   test('a confined reader reads them, too, and nothing else', async () => {
     const confinement = { memoryMb: 200, temporaryMb: 200, scratch: freshFolder() };
-    const reader = await openReader(path, [items, parts], { confinement });
-    const local = await openReader(folder, [items, parts]);
+    const reader = await openTestReader(path, { confinement });
+    const local = await openTestReader(folder);
     const sql = "SELECT count(*), sum(lt) FROM items WHERE block_date BETWEEN '2026-05-03' AND '2026-05-05'";
     expect((await reader.query(sql)).rows).toEqual((await local.query(sql)).rows);
     await expect(reader.query(`SELECT * FROM read_text('${folder}/tonlake.json')`)).rejects.toThrow(
       /disabled|Permission/,
     );
-    await reader.close();
-    await local.close();
   });
 });

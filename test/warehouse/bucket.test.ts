@@ -6,7 +6,6 @@ import type { WarehouseObjects } from '../../src/objects/object-store.ts';
 import { Database } from '../../src/sql/database.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { openDamagedFiles } from '../../src/warehouse/parquet-store/damaged-files.ts';
 import {
   EXTENSIONS,
@@ -18,7 +17,17 @@ import {
 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { clockAt, commitItems, countItems, draftOf, listAll, openTestStore, stageItems } from './warehouses.ts';
+import {
+  clockAt,
+  commitItems,
+  countItems,
+  draftOf,
+  listAll,
+  listFiles,
+  openTestReader,
+  openTestStore,
+  stageItems,
+} from './warehouses.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -45,7 +54,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     readdirSync(join(folder, '_ledger'))
       .filter((name) => /^\d/.test(name))
       .sort();
-  const filesIn = async (): Promise<string[]> => (await listAll(folder)).filter((name) => name.endsWith('.parquet'));
+  const filesIn = async (): Promise<string[]> => await listFiles(folder);
 
   /** Ids that are the same in every run. */
   const countingIds = () => {
@@ -82,7 +91,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     relay.fault = () => ({ status: 403, code: 'AccessDenied' });
     expect(await countItems(store)).toEqual({ rows: 50, distinct: 50, parts: 100 });
     relay.fault = undefined;
-    await store.close();
   });
 
   test('what was committed is there when it is opened again; another network is refused', async () => {
@@ -114,7 +122,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     const all = await openTestStore(path);
     expect(all.ledger().map(({ number }) => number)).toEqual(Array.from({ length: 9 }, (_, n) => n + 1));
     expect(new Set(all.ledger().map(({ span }) => span.from)).size).toBe(9);
-    await all.close();
   });
 
   test('rows of blocks that another writer has committed meanwhile are dropped, with their files', async () => {
@@ -127,7 +134,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     await commitItems(two, 150, 199);
     await expect(commitItems(one, 150, 160)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     expect(entriesIn()).toHaveLength(2);
-    for (const store of [one, two]) await store.close();
   });
 
   test.each([
@@ -144,7 +150,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       method === 'GET' ? (/_ledger\/(0\d+)\.json/.exec(each)?.slice(1).map(Number) ?? []) : [],
     );
     expect({ number, gets: gets.sort((a, b) => a - b) }).toEqual({ number: came + 1, gets: asked });
-    for (const store of [one, two]) await store.close();
   });
 
   test('a writer that loses one number after the other waits for a random time, up to twice as long each time', async () => {
@@ -163,7 +168,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     expect(pauses).toEqual([12.5, 25, 50, 100, 200, 400, 800, 1000, 1000]);
     await commitItems(two, 910, 919);
     expect(pauses).toHaveLength(9);
-    for (const store of [one, two]) await store.close();
   });
 
   test('of two writers that replace the same rows, one does', async () => {
@@ -175,7 +179,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       code: 'committed-meanwhile',
     });
     expect(two.ledger()).toEqual(one.ledger());
-    for (const store of [one, two]) await store.close();
   });
 
   test('the same part of a mart is committed once, and another part of it beside', async () => {
@@ -188,7 +191,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     await expect(commitItems(two, 1, 50, mart('2026-05-01'))).rejects.toMatchObject({ code: 'committed-meanwhile' });
     await commitItems(two, 1, 50, mart('2026-05-02'));
     expect(two.ledger()).toHaveLength(2);
-    for (const store of [one, two]) await store.close();
   });
 
   test('entries that belong together have numbers in a row, and are in force together', async () => {
@@ -208,10 +210,8 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       [4, 11],
     ];
     expect(one.ledger().map(({ number, span }) => [number, span.from])).toEqual(inForce);
-    const reader = await openReader(path, [items, parts]);
+    const reader = await openTestReader(path);
     expect((await reader.log(0)).map(({ number, span }) => [number, span.from])).toEqual(inForce);
-    await reader.close();
-    for (const store of [one, two]) await store.close();
   });
 
   test.each([
@@ -231,7 +231,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       [1, 2, 3, 4].map((n) => [n, n * 10 - 10]),
     );
     expect(await filesIn()).toHaveLength(8);
-    await again.close();
   });
 
   test('a store that overwrites what should be put if absent is refused', async () => {
@@ -253,10 +252,9 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     // The key of the probe is part of the error's message.
     const effects = { ...realEffects, freshId: () => 'ab501c' };
     await expect(openTestStore(path, { effects })).rejects.toMatchObject({ code: 'denied' });
-    const reader = await openReader(path, [items, parts]);
+    const reader = await openTestReader(path);
     expect(await reader.ledger()).toEqual([entry]);
     expect(await reader.files('items')).toEqual(entry.tables['items']?.files.map((file) => `${path}/${file.path}`));
-    await reader.close();
   });
 
   test('a writer that cannot collect garbage is told, and leaves nothing on the local disk', async () => {
@@ -273,12 +271,10 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   test('a reader follows the commits of others', async () => {
     const store = await openTestStore(path);
     await commitItems(store, 1, 10);
-    const reader = await openReader(path, [items, parts]);
+    const reader = await openTestReader(path);
     expect(await reader.ledger()).toHaveLength(1);
     await commitItems(store, 11, 20);
     expect(await reader.ledger()).toHaveLength(2);
-    await reader.close();
-    await store.close();
   });
 
   test('a listing that lags hides no commit; a lost entry is told', async () => {
@@ -335,7 +331,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     await late.clearSuperseded();
     expect(await filesIn()).not.toContain(named);
     expect((await filesIn()).filter((name) => name.includes(next.id))).toHaveLength(2);
-    await late.close();
   });
 
   test('garbage is collected an hour after the last time, however often the warehouse is opened meanwhile', async () => {
@@ -397,7 +392,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     utimesSync(join(folder, '_ledger/00000002.json'), old, old);
     expect(await other.clearSuperseded()).toBeGreaterThan(0);
     expect(await filesIn()).not.toContain(superseded);
-    await other.close();
   });
 
   // The monotonic clock of Linux stops while the machine sleeps.
@@ -414,7 +408,6 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       });
       await expect(commitItems(store, 1, 10)).rejects.toMatchObject({ code: 'too-late' });
       expect(entriesIn()).toEqual([]);
-      await store.close();
     },
   );
 
@@ -439,14 +432,12 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       await commitItems(two, 51, 80);
       await commitItems(one, 1, 50, { supersedes: [first.id] });
       expect(await countItems(one)).toEqual({ rows: 80, distinct: 80, parts: 160 });
-      const reader = await openReader(path, [items, parts]);
+      const reader = await openTestReader(path);
       expect(await countItems(reader)).toEqual({ rows: 80, distinct: 80, parts: 160 });
       const { rows } = await reader.query('SELECT count(*) FROM duckdb_secrets() WHERE secret_string LIKE $s', {
         s: '%lakelake1%',
       });
       expect(rows).toEqual([[0n]]);
-      await reader.close();
-      for (const store of [one, two]) await store.close();
     });
   });
 });

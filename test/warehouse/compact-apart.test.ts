@@ -3,10 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
-import { compact, compactKilled, hashes, tables } from './compacting.ts';
-import { commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
+import { compact, compactKilled, hashes } from './compacting.ts';
+import {
+  commitItems,
+  countItems,
+  draftOf,
+  freshPath,
+  openTestReader,
+  openTestStore,
+  readLedger,
+} from './warehouses.ts';
 
 const APART = [0, 20, 40, 60].map((from) => ({ from, to: from + 9 }));
 
@@ -18,22 +25,13 @@ async function makeApart(perDay = 1_000_000): Promise<string> {
   return path;
 }
 
-async function ledgerOf(path: string) {
-  const reader = await openReader(path, tables);
-  try {
-    return await reader.ledger();
-  } finally {
-    await reader.close();
-  }
-}
-
 test('spans apart become one entry and one file a table, and what lies between is not done', async () => {
   const path = await makeApart();
   const before = await hashes(path);
   const report = await compact(path);
   expect(report).toMatchObject({ merged: 1, entries: { before: 4, after: 1 }, files: { before: 8, after: 2 } });
   expect(await hashes(path)).toEqual(before);
-  const ledger = await ledgerOf(path);
+  const ledger = await readLedger(path);
   expect(ledger).toMatchObject([{ span: { from: 0, to: 69 }, spans: APART, requests: 4 }]);
   expect(doneSpans(ledger, 'items')).toEqual(APART);
   expect(await compact(path)).toMatchObject({ merged: 0, complete: true });
@@ -42,7 +40,7 @@ test('spans apart become one entry and one file a table, and what lies between i
 test('_commits has a row for each span, and counts rows and requests once', async () => {
   const path = await makeApart();
   await compact(path);
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   const { rows } = await reader.query(
     `SELECT list({'from': span_from, 'to': span_to} ORDER BY span_from)::VARCHAR, sum(requests)::INTEGER,
       sum((rows->>'items')::INTEGER)::INTEGER, count(DISTINCT number)::INTEGER,
@@ -62,7 +60,7 @@ test('what is quarantined between stays quarantined, and gives way to the rows t
   await store.commit(await stage.finish(), draftOf({ from: 15, to: 15 }, { verdict: 'quarantined' }));
   await store.close();
   await compact(path);
-  const ledger = await ledgerOf(path);
+  const ledger = await readLedger(path);
   expect(doneSpans(ledger, 'items')).toEqual(APART);
   expect(quarantinedSpans(ledger, 'items')).toEqual([{ from: 15, to: 15 }]);
 });
@@ -74,7 +72,7 @@ test('a hole that is filled later makes one span again', async () => {
   for (const from of [10, 30, 50]) await commitItems(store, from, from + 9);
   await store.close();
   expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
-  const [entry] = await ledgerOf(path);
+  const [entry] = await readLedger(path);
   expect(entry).toMatchObject({ span: { from: 0, to: 69 } });
   expect(entry?.spans).toBeUndefined();
   expect(await hashes(path)).toMatchObject([{ rows: 70 }, { rows: 140 }, { rows: 70, distinct: 70, parts: 140 }]);
@@ -92,10 +90,10 @@ test('killed at any step of a commit it leaves the same rows and holes, and a re
   expect(moments.length).toBeGreaterThan(5);
   for (const copy of moments) {
     expect(await hashes(copy)).toEqual(before);
-    expect(doneSpans(await ledgerOf(copy), 'items')).toEqual(APART);
+    expect(doneSpans(await readLedger(copy), 'items')).toEqual(APART);
     await compact(copy);
     expect(await hashes(copy)).toEqual(before);
-    expect(await ledgerOf(copy)).toMatchObject([{ spans: APART }]);
+    expect(await readLedger(copy)).toMatchObject([{ spans: APART }]);
   }
 });
 
@@ -104,7 +102,7 @@ test('readers see every row once while it runs, through the library and through 
   const { Database } = await import('../../src/sql/database.ts');
   const seen = new Set<string>();
   const onStep = async (step: string): Promise<void> => {
-    const reader = await openReader(path, tables);
+    const reader = await openTestReader(path);
     seen.add(JSON.stringify(await countItems(reader)));
     await reader.close();
     if (step === 'write catalog') return;
@@ -141,5 +139,4 @@ test('a DuckDB file takes no entry of several spans', async () => {
     draftOf({ from: 0, to: 69 }, { spans: APART }),
   );
   await expect(commit).rejects.toThrow('expected one span');
-  await store.close();
 });

@@ -4,12 +4,21 @@ import { describe, expect, test } from 'vitest';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { dateIn } from '../../src/warehouse/file-layout.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { compact, compactKilled, hashes, tables } from './compacting.ts';
 import { items } from './tables.ts';
-import { commitItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
+import {
+  commitItems,
+  draftOf,
+  filesOf,
+  freshPath,
+  makeItems,
+  openTestReader,
+  openTestStore,
+  readLedger,
+  stageItems,
+} from './warehouses.ts';
 
 /** Spans of ten items; two days each hold half of all. */
 async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parquet'): Promise<string> {
@@ -18,11 +27,6 @@ async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parque
   for (let at = 0; at < spans; at++) await commitItems(store, at * 10, at * 10 + 9, { perDay: spans * 5 });
   await store.close();
   return path;
-}
-
-async function ledgerOf(path: string): Promise<readonly LedgerEntry[]> {
-  const reader = await openReader(path, tables);
-  return reader.ledger().finally(() => reader.close());
 }
 
 /** Files of items where programs without tonlake find them. */
@@ -38,7 +42,7 @@ describe('compact', () => {
     const report = await compact(path);
     expect(report).toMatchObject({ merged: 1, entries: { before: 12, after: 1 }, files: { before: 24, after: 3 } });
     expect(await hashes(path)).toEqual(before);
-    const reader = await openReader(path, tables);
+    const reader = await openTestReader(path);
     const [entry] = await reader.ledger();
     expect(entry).toMatchObject({
       number: 13,
@@ -57,27 +61,12 @@ describe('compact', () => {
       );
       expect(rows).toEqual([[true]]);
     }
-    await reader.close();
   });
 
   test('has nothing to do the second time', async () => {
     const path = await makeWarehouse(3);
     await compact(path);
     expect(await compact(path)).toMatchObject({ merged: 0, complete: true, files: { before: 3, after: 3 } });
-  });
-
-  test('keeps the old files for readers until the grace period is over', async () => {
-    const path = await makeWarehouse(4);
-    const reader = await openReader(path, tables);
-    const files = await reader.files('items');
-    await compact(path);
-    const superseded = files.map((file) => file.replace('/tables/', '/pinned/'));
-    for (const file of superseded) await expect(readFile(file)).resolves.toBeDefined();
-    await reader.close();
-    const store = await openTestStore(path, { graceMs: 0 });
-    await store.close();
-    for (const file of [...files, ...superseded]) await expect(readFile(file)).rejects.toThrow('ENOENT');
-    expect(await hashes(path)).toMatchObject([{ rows: 40 }, { rows: 80 }, { rows: 40, distinct: 40 }]);
   });
 
   test('leaves a file that is alone in its folder where it is, also once the entries that named it are gone', async () => {
@@ -87,19 +76,20 @@ describe('compact', () => {
     for (const from of [0, 20]) await commitItems(store, from, from + 19, { perDay: 15 });
     await store.close();
     const before = await hashes(path);
-    const filesOf = async () => {
-      const files = (await ledgerOf(path)).flatMap((entry) => entry.tables['items']?.files ?? []);
-      return files.sort((a, b) => (dateIn(a.path) ?? '').localeCompare(dateIn(b.path) ?? ''));
+    const byDay = async () => {
+      return [...filesOf(await readLedger(path), 'items')].sort((a, b) =>
+        (dateIn(a.path) ?? '').localeCompare(dateIn(b.path) ?? ''),
+      );
     };
-    const [first, , , last] = await filesOf();
+    const [first, , , last] = await byDay();
     expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
     // A repair sets a damaged entry aside, and takes what is sound of it.
-    const aside = new Set((await ledgerOf(path)).map(({ id }) => id));
+    const aside = new Set((await readLedger(path)).map(({ id }) => id));
     await (await openTestStore(path, { setAside: aside })).close();
     expect(await shownIn(path)).toHaveLength(3);
     for (const graceMs of [1000, 0]) {
       await (await openTestStore(path, { graceMs })).close();
-      const [one, merged, other] = await filesOf();
+      const [one, merged, other] = await byDay();
       expect([one?.path, other?.path]).toEqual([first?.path, last?.path]);
       expect(merged?.rows).toBe(15);
       expect(await shownIn(path)).toHaveLength(3);
@@ -109,47 +99,34 @@ describe('compact', () => {
 
   test('stays below the target, and leaves alone what has half of it', async () => {
     const path = await makeWarehouse(9);
-    const reader = await openReader(path, tables);
-    const largest = Math.max(
-      ...(await reader.ledger()).flatMap((entry) =>
-        Object.values(entry.tables).flatMap(({ files }) => files[0]?.bytes ?? 0),
-      ),
-    );
-    await reader.close();
+    const largest = Math.max(...filesOf(await readLedger(path)).map(({ bytes }) => bytes));
     expect(await compact(path, { targetBytes: largest * 3.5 })).toMatchObject({ entries: { before: 9, after: 3 } });
     expect(await compact(path, { targetBytes: largest * 1.5 })).toMatchObject({ merged: 0 });
   });
 
   test('touches only spans inside the range', async () => {
-    const path = freshPath('parquet');
-    const store = await openTestStore(path);
-    for (const from of [0, 10, 20, 40, 50, 60]) await commitItems(store, from, from + 9);
-    await store.close();
+    const path = await makeItems('parquet', [0, 9], [10, 19], [20, 29], [40, 49], [50, 59], [60, 69]);
     const limit = async () => [{ from: 5, to: 69 }];
     expect(await compact(path, { limit })).toMatchObject({ merged: 1, entries: { before: 6, after: 2 } });
-    const reader = await openReader(path, tables);
-    expect((await reader.ledger()).map(spansOf)).toEqual([
+    expect((await readLedger(path)).map(spansOf)).toEqual([
       [{ from: 0, to: 9 }],
       [
         { from: 10, to: 29 },
         { from: 40, to: 69 },
       ],
     ]);
-    await reader.close();
   });
 
   test('refuses to merge a file that is not what was committed, and changes nothing', async () => {
     const path = await makeWarehouse(3);
-    const reader = await openReader(path, tables);
+    const reader = await openTestReader(path);
     const [file = ''] = await reader.files('items');
     await reader.close();
     const bytes = await readFile(file);
     bytes[40] = (bytes[40] ?? 0) ^ 1;
     await writeFile(file, bytes);
     await expect(compact(path)).rejects.toMatchObject({ code: 'damaged', hint: expect.stringContaining('verify') });
-    const again = await openReader(path, tables);
-    expect(await again.ledger()).toHaveLength(3);
-    await again.close();
+    expect(await readLedger(path)).toHaveLength(3);
   });
 
   test('stops after the merge in hand, and goes on from there', async () => {
@@ -187,7 +164,6 @@ describe('compact', () => {
     for (const [at, more] of extra.entries()) await commitItems(store, 10 + at * 10, 19 + at * 10, more);
     await store.commit(await stageItems(store, { from: 40, to: 49 }), draftOf({ from: 40, to: 49 }, { version: 3 }));
     expect(planMerges(store.ledger(), { tables, pipelines: [], targetBytes: 1e9 })).toEqual([]);
-    await store.close();
   });
 });
 

@@ -5,12 +5,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { type CopiedFile, copyWarehouse } from '../../src/warehouse/copy/copy-warehouse.ts';
 import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { HAS_BUCKETS, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
-import { compact, tables } from './compacting.ts';
-import { items, parts } from './tables.ts';
-import { commitItems, countItems, listAll, openTestStore } from './warehouses.ts';
+import { compact } from './compacting.ts';
+import { commitItems, countItems, listAll, openTestReader, openTestStore } from './warehouses.ts';
 
 let server: S3Server | undefined;
 let bucket = 0;
@@ -78,9 +76,8 @@ test('a copy of a folder whose files are merged meanwhile has all of them', asyn
   };
   await copyWarehouse({ from, to, effects: realEffects, onEvent });
   expect(await merging).toMatchObject({ merged: 1 });
-  const reader = await openReader(to, tables);
+  const reader = await openTestReader(to);
   expect(await countItems(reader)).toEqual({ rows: 200, distinct: 200, parts: 400 });
-  await reader.close();
 });
 
 test('a copy that is ended between its entries cannot be opened, instead of naming files that nobody has', async () => {
@@ -102,15 +99,14 @@ test('a copy that is ended between its entries cannot be opened, instead of nami
   });
   await expect(ended).rejects.toMatchObject({ code: 'bad-ledger' });
   expect(existsSync(join(to, '_ledger/00000004.json'))).toBe(true);
-  await expect(openReader(to, [items, parts])).rejects.toMatchObject({
+  await expect(openTestReader(to)).rejects.toMatchObject({
     code: 'bad-ledger',
     hint: expect.stringContaining('copy again'),
   });
   renameSync(away, last);
   expect(await copy(from, to)).toMatchObject({ complete: true, entry: 5 });
-  const reader = await openReader(to, [items, parts]);
+  const reader = await openTestReader(to);
   expect(await countItems(reader)).toMatchObject({ rows: 90, distinct: 90 });
-  await reader.close();
 });
 
 describe.each(places)(

@@ -9,8 +9,10 @@ import { items, parts } from './tables.ts';
 import {
   commitItems,
   countItems,
+  filesOf,
   killOwner,
   listAll,
+  listFiles,
   openTestStore,
   type StoreKind,
   stageItems,
@@ -71,7 +73,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       );
       const files = new Set(await listAll(join(path, '..')));
       const dataFiles = [...files].filter((name) => name.endsWith('.parquet'));
-      const named = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+      const named = filesOf(store.ledger());
       expect(dataFiles.length, step).toBe(named.length);
       expect(
         [...files].filter((name) => name.includes('stage')),
@@ -113,8 +115,8 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     for (const { step, path } of moments) {
       const store = await openTestStore(path, { graceMs: 0 });
       expect(await countItems(store), step).toEqual({ rows: 200, distinct: 200, parts: 400 });
-      const named = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
-      expect((await listAll(join(path, '..'))).filter((name) => name.endsWith('.parquet'))).toHaveLength(named.length);
+      const named = filesOf(store.ledger());
+      expect(await listFiles(join(path, '..'))).toHaveLength(named.length);
       await store.close();
     }
   });
@@ -132,7 +134,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const left = (await listAll(copy)).filter((name) => name.includes('stage'));
     expect(left).toEqual([]);
     expect((await countItems(again)).rows).toBe(0);
-    await again.close();
   });
 
   test('a commit that fails leaves neither rows nor an entry, and the next one succeeds', async () => {
@@ -149,7 +150,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     breaks = false;
     expect((await commitItems(store, 1, 10)).number).toBe(1);
     expect(await countItems(store)).toEqual({ rows: 10, distinct: 10, parts: 20 });
-    await store.close();
   });
 });
 
@@ -157,7 +157,7 @@ test('the files of a commit, and their folders, are on the disk when it is done'
   const path = join(freshFolder(), 'w');
   const store = await openTestStore(path);
   const isFlushed = await watchFlushes(async () => void (await commitItems(store, 1, 100)));
-  const files = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+  const files = filesOf(store.ledger());
   expect(files.length).toBeGreaterThan(0);
   for (const file of files) {
     expect({ file: file.path, isFlushed: isFlushed(join(path, file.path)) }).toMatchObject({ isFlushed: true });
@@ -165,5 +165,4 @@ test('the files of a commit, and their folders, are on the disk when it is done'
       isFlushed: true,
     });
   }
-  await store.close();
 });

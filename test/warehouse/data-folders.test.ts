@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+import { clockAt, commitItems, countItems, freshPath, listFiles, openTestStore } from './warehouses.ts';
 
 const HOUR = 3_600_000;
 const recordPath = (path: string): string => join(path, '_checkpoints', 'settled.json');
@@ -48,7 +48,6 @@ describe('a writer that closed', () => {
     const store = await openTestStore(path);
     // It is in the record alone.
     expect(await store.clearSuperseded()).toBe(1);
-    await store.close();
   });
 
   test('records the folders to which it added files', async () => {
@@ -100,7 +99,7 @@ test('superseded files are known to the next writer, which removes them after th
   const store = await openTestStore(path, { effects });
   await commitItems(store, 0, 9, { supersedes: [first.id] });
   await store.close();
-  const files = async (): Promise<number> => (await listAll(path)).filter((name) => name.endsWith('.parquet')).length;
+  const files = async (): Promise<number> => (await listFiles(path)).length;
   const before = await files();
   await (await openTestStore(path, { effects })).close();
   expect(await files()).toBe(before);
@@ -108,7 +107,7 @@ test('superseded files are known to the next writer, which removes them after th
   await (await openTestStore(path, { effects })).close();
   expect(hasRecord(path)).toBe(true);
   expect(before).toBeGreaterThan(2);
-  expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(2);
+  expect(await listFiles(path)).toHaveLength(2);
 });
 
 test('a commit that failed with files in place leaves the folders to the next writer', async () => {
@@ -126,6 +125,6 @@ test('a commit that failed with files in place leaves the folders to the next wr
   const again = await openTestStore(path);
   expect(await countItems(again)).toMatchObject({ rows: 20 });
   await again.close();
-  expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(4);
+  expect(await listFiles(path)).toHaveLength(4);
   expect(hasRecord(path)).toBe(true);
 });

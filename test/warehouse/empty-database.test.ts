@@ -6,7 +6,7 @@ import { selectedTable } from '../../src/declare/selected-table.ts';
 import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
 import { openQueries } from '../../src/warehouse/query/query.ts';
 import { watchInstances } from './duckdb-instances.ts';
-import { freshPath, openTestStore } from './warehouses.ts';
+import { makeItems } from './warehouses.ts';
 
 const registry = await loadRegistry();
 
@@ -46,8 +46,7 @@ test('empty databases of a process share an instance, and neither tables, macros
 });
 
 test('queries of a warehouse leave none behind', async () => {
-  const path = freshPath('parquet');
-  await (await openTestStore(path)).close();
+  const path = await makeItems('parquet');
   const beside = await EmptyDatabase.open(registry, { readsFiles: false });
   const before = await databasesIn(beside);
   const queries = await openQueries(path);

@@ -25,11 +25,12 @@ const filtered = {
 
 afterAll(() => database.close());
 
-/** Files of items, each from a number to another. */
-async function makeFiles(spans: readonly (readonly [from: number, to: number])[]) {
+/** Files of items, each from a number to another: `0:2999 3000:5999`. */
+async function makeFiles(spans: string) {
   const warehouse = freshFolder();
   const files: TableFile[] = [];
-  for (const [at, [from, to]] of spans.entries()) {
+  for (const [at, span] of spans.split(' ').entries()) {
+    const [from = 0, to = 0] = span.split(':').map(Number);
     const path = `tables/items/${at}.parquet`;
     await mkdir(dirname(join(warehouse, path)), { recursive: true });
     const writer = new FileWriter(join(warehouse, path), filtered, zstd, storedColumns(filtered));
@@ -62,59 +63,27 @@ async function merge({ warehouse, files }: Awaited<ReturnType<typeof makeFiles>>
 const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
 test('rows that follow each other are copied, and are sorted', async () => {
-  const merged = await merge(
-    await makeFiles([
-      [0, 2999],
-      [3000, 5999],
-      [6000, 8999],
-    ]),
-  );
+  const merged = await merge(await makeFiles('0:2999 3000:5999 6000:8999'));
   expect(merged).toEqual({ order: count(0, 8999), groups: 1, isSorted: true });
 });
 
 test('rows that overlap a little keep the order of their files, and do not claim to be sorted', async () => {
-  const merged = await merge(
-    await makeFiles([
-      [0, 3000],
-      [2990, 5999],
-    ]),
-  );
+  const merged = await merge(await makeFiles('0:3000 2990:5999'));
   expect(merged).toEqual({ order: [...count(0, 3000), ...count(2990, 5999)], groups: 1, isSorted: false });
 });
 
 test('rows that overlap much, or come in another order, are sorted', async () => {
-  const overlapping = await merge(
-    await makeFiles([
-      [0, 3000],
-      [2000, 5999],
-    ]),
-  );
+  const overlapping = await merge(await makeFiles('0:3000 2000:5999'));
   const expected = [...count(0, 3000), ...count(2000, 5999)].sort((a, b) => a - b);
   expect(overlapping).toEqual({ order: expected, groups: 1, isSorted: true });
-  const reversed = await merge(
-    await makeFiles([
-      [3000, 5999],
-      [0, 2999],
-    ]),
-  );
+  const reversed = await merge(await makeFiles('3000:5999 0:2999'));
   expect(reversed).toEqual({ order: count(0, 5999), groups: 1, isSorted: true });
-  const inside = await merge(
-    await makeFiles([
-      [0, 5999],
-      [5000, 5999],
-    ]),
-  );
+  const inside = await merge(await makeFiles('0:5999 5000:5999'));
   expect(inside.order).toEqual([...count(0, 5999), ...count(5000, 5999)].sort((a, b) => a - b));
 });
 
 test('tiny files, and those of other writers, are encoded anew between the others', async () => {
-  const made = await makeFiles([
-    [0, 2999],
-    [3000, 3099],
-    [3100, 3199],
-    [3200, 6199],
-    [6200, 9199],
-  ]);
+  const made = await makeFiles('0:2999 3000:3099 3100:3199 3200:6199 6200:9199');
   const { warehouse, files } = made;
   const [last] = files.slice(-1) as [TableFile];
   const rewritten = 'tables/items/other.parquet';
@@ -124,13 +93,9 @@ test('tiny files, and those of other writers, are encoded anew between the other
   expect(await merge({ warehouse, files: others })).toEqual({ order: count(0, 9199), groups: 1, isSorted: true });
 });
 
-const HALVES = [
-  [0, 2999],
-  [3000, 5999],
-] as const;
 const WAYS = [
-  ['copied', HALVES],
-  ['sorted', HALVES.toReversed()],
+  ['copied', '0:2999 3000:5999'],
+  ['sorted', '3000:5999 0:2999'],
 ] as const;
 
 test.each(WAYS)('rows that are %s are on the disk when they are merged', async (_, spans) => {

@@ -8,20 +8,15 @@ import { realEffects } from '../../src/core/effects.ts';
 import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
 import { tables } from './compacting.ts';
 import { watchInstances } from './duckdb-instances.ts';
-import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+import { countItems, freshPath, listAll, listFiles, makeItems, openTestStore } from './warehouses.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
 });
 
-async function makeWarehouse(): Promise<string> {
-  const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  for (let at = 0; at < 12; at++) await commitItems(store, at, at);
-  await store.close();
-  return path;
-}
+/** A warehouse of twelve commits of an item each. */
+const makeWarehouse = () => makeItems('parquet', ...Array.from({ length: 12 }, (_, at) => [at, at] as const));
 
 /** Merges what there is to merge. @returns what was committed and told, and how many DuckDB instances this process opened for it */
 async function merge(path: string, isApart: boolean, stop?: AbortSignal) {
@@ -34,7 +29,7 @@ async function merge(path: string, isApart: boolean, stop?: AbortSignal) {
   await merging.end();
   unwatch();
   const databases = opened.filter((settings) => /[/\\]spill$/.test(settings['temp_directory'] ?? ''));
-  const inStage = (await listAll(join(path, '_stage'))).filter((file) => file.endsWith('.parquet'));
+  const inStage = await listFiles(join(path, '_stage'));
   const entries = store.ledger();
   // Neither works with a file that is damaged.
   const count = await countItems(store).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -11,13 +11,26 @@ import { Instance } from '../../src/sql/instance.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
-import { openReader } from '../../src/warehouse/open-store.ts';
 import { pathsIn } from '../../src/warehouse/parquet-store/entry-files.ts';
 import { retireFile } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';
+import {
+  clockAt,
+  commitItems,
+  copyOf,
+  countItems,
+  editFile,
+  entryPath,
+  freshPath,
+  listAll,
+  makeItems,
+  openTestReader,
+  openTestStore,
+  queryFile,
+  type StoreKind,
+} from './warehouses.ts';
 
 const tables = [items, parts];
 
@@ -40,14 +53,14 @@ test('a query reads its tables at one commit, also if another comes while its vi
   expect(await countItems(views)).toEqual({ rows: 20, distinct: 20, parts: 40 });
   await views.close();
   await instance.close();
-  await store.close();
 });
 
 describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   test('where nothing is, a reader says so and makes nothing', async () => {
     const path = freshPath(kind);
-    await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'no-warehouse', hint: expect.any(String) });
-    await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'no-warehouse' });
+    for (const _turn of [1, 2]) {
+      await expect(openTestReader(path)).rejects.toMatchObject({ code: 'no-warehouse', hint: expect.any(String) });
+    }
   });
 
   test('a reader has the rows, the ledger and the network', async () => {
@@ -55,61 +68,53 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const store = await openTestStore(path);
     const entry = await commitItems(store, 1, 10);
     await store.close();
-    const reader = await openReader(path, tables);
+    const reader = await openTestReader(path);
     expect(reader).toMatchObject({ kind, path, network: 'sandbox' });
     expect(await countItems(reader)).toEqual({ rows: 10, distinct: 10, parts: 20 });
     expect(await reader.ledger()).toEqual([entry]);
-    await reader.close();
   });
 
   test('a reader that was closed answers no more', async () => {
-    const path = freshPath(kind);
-    await (await openTestStore(path)).close();
-    const reader = await openReader(path, tables);
+    const path = await makeItems(kind);
+    const reader = await openTestReader(path);
     await reader.query('SELECT 1');
     await reader.close();
     await expect(reader.query('SELECT 1')).rejects.toMatchObject({ stage: 'store' });
   });
 
   test('a reader cannot write', async () => {
-    const path = freshPath(kind);
-    await (await openTestStore(path)).close();
-    const reader = await openReader(path, tables);
+    const path = await makeItems(kind);
+    const reader = await openTestReader(path);
     await expect(reader.query('INSERT INTO items SELECT * FROM items')).rejects.toMatchObject({ stage: 'store' });
-    await reader.close();
   });
 });
 
 test('a reader of a Parquet warehouse sees each commit at once while the writer goes on', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   for (let n = 0; n < 4; n++) {
     await commitItems(store, n * 10 + 1, n * 10 + 10);
     expect((await countItems(reader)).rows).toBe((n + 1) * 10);
     expect((await reader.files('items')).length).toBe(n + 1);
     expect((await reader.ledger()).length).toBe(n + 1);
   }
-  await store.close();
-  await reader.close();
 });
 
 test('a reader of a Parquet warehouse that stays open keeps nothing of files that it has read', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);
   await commitItems(store, 1, 10);
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   await countItems(reader);
   const { rows } = await reader.query('SELECT count(*)::INTEGER FROM duckdb_external_file_cache()');
   expect(rows).toEqual([[0]]);
-  await reader.close();
-  await store.close();
 });
 
 test('many questions at once to one reader while the writer commits', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   const asked = Array.from({ length: 20 }, () => countItems(reader));
   await commitItems(store, 1, 10);
   asked.push(...Array.from({ length: 20 }, () => countItems(reader)));
@@ -117,24 +122,20 @@ test('many questions at once to one reader while the writer commits', async () =
     expect(distinct).toBe(rows);
     expect(partRows).toBe(rows * 2);
   }
-  await store.close();
-  await reader.close();
 });
 
 test('a DuckDB file that is being written is refused to readers, with a hint to the other store', async () => {
   const path = freshPath('duckdb');
-  const store = await openTestStore(path);
-  await expect(openReader(path, tables)).rejects.toMatchObject({
+  await openTestStore(path);
+  await expect(openTestReader(path)).rejects.toMatchObject({
     code: 'busy',
     message: expect.stringContaining('is being written by process'),
     hint: expect.stringContaining('parquet'),
   });
-  await store.close();
 });
 
 test('a DuckDB file that another program holds is refused', async () => {
-  const path = freshPath('duckdb');
-  await (await openTestStore(path)).close();
+  const path = await makeItems('duckdb');
   const script = `
     import { DuckDBInstance } from '@duckdb/node-api';
     globalThis.held = await DuckDBInstance.create(${JSON.stringify(path)});
@@ -143,7 +144,7 @@ test('a DuckDB file that another program holds is refused', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   await once(child.stdout, 'data');
   await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy', hint: expect.any(String) });
-  await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'busy' });
+  await expect(openTestReader(path)).rejects.toMatchObject({ code: 'busy' });
   child.kill('SIGKILL');
   await once(child, 'exit');
   await (await openTestStore(path)).close();
@@ -157,19 +158,17 @@ test('a DuckDB file whose writer was killed can be read, with all that was commi
   await copyFile(path, join(copy, 'w.duckdb'));
   await copyFile(`${path}.wal`, join(copy, 'w.duckdb.wal'));
   await store.close();
-  const reader = await openReader(join(copy, 'w.duckdb'), tables);
+  const reader = await openTestReader(join(copy, 'w.duckdb'));
   expect((await countItems(reader)).rows).toBe(10);
-  await reader.close();
 });
 
 test('superseded files stay for the grace period, then the next writer removes them', async () => {
-  const { clockAt } = await import('./warehouses.ts');
   const path = freshPath('parquet');
   const effects = clockAt(1_000_000_000_000);
   const open = () => openTestStore(path, { effects, graceMs: 60_000 });
   const store = await open();
   const first = await commitItems(store, 1, 10);
-  const reader = await openReader(path, tables);
+  const reader = await openTestReader(path);
   const before = await reader.files('items');
   await commitItems(store, 1, 10, { supersedes: [first.id] });
   expect(await store.clearSuperseded()).toBe(0);
@@ -181,31 +180,20 @@ test('superseded files stay for the grace period, then the next writer removes t
   await (await open()).close();
   expect((await readOld()).rows).toEqual([[10n]]);
   effects.time += 1_000;
-  const last = await open();
+  await open();
   await expect(readOld()).rejects.toThrow();
   expect((await countItems(reader)).rows).toBe(10);
-  await last.close();
-  await reader.close();
   database.close();
 });
 
 test('the catalog can be opened by any DuckDB, and follows the warehouse at its end', async () => {
-  const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  await commitItems(store, 1, 10);
-  await commitItems(store, 11, 20);
-  await store.close();
-  const read = async (catalog: string) => {
-    const database = await Database.open(join(catalog, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
-    const { rows } = await database.query('SELECT count(*), (SELECT count(*) FROM _commits) FROM items');
-    database.close();
-    return rows;
-  };
-  expect(await read(path)).toEqual([[20n, 2n]]);
+  const path = await makeItems('parquet', [1, 10], [11, 20]);
+  const counts = 'SELECT count(*), (SELECT count(*) FROM _commits) FROM items';
+  expect(await queryFile(path, counts)).toEqual([[20n, 2n]]);
   const moved = join(freshFolder(), "it's [new]=1*");
   await rename(path, moved);
   await (await openTestStore(moved)).close();
-  expect(await read(moved)).toEqual([[20n, 2n]]);
+  expect(await queryFile(moved, counts)).toEqual([[20n, 2n]]);
 });
 
 test('the catalog is written during a run, at most once in its interval, and a log of others beside it goes', async () => {
@@ -220,13 +208,8 @@ test('the catalog is written during a run, at most once in its interval, and a l
       if (step === 'write catalog') built++;
     },
   });
-  const count = async () => {
-    if (!existsSync(catalog)) return undefined;
-    const database = await Database.open(catalog, { access_mode: 'READ_ONLY' });
-    const { rows } = await database.query('SELECT count(*) FROM items');
-    database.close();
-    return rows[0]?.[0];
-  };
+  const count = async () =>
+    existsSync(catalog) ? (await queryFile(path, 'SELECT count(*) FROM items'))[0]?.[0] : undefined;
   for (const written of [0, 1]) {
     for (let n = 6 * written; n < 6 * written + 6; n++) await commitItems(store, n * 10 + 1, n * 10 + 10);
     expect([built, waits.length]).toEqual([written, written + 1]);
@@ -236,22 +219,16 @@ test('the catalog is written during a run, at most once in its interval, and a l
     await writeFile(`${catalog}.wal`, 'left by somebody');
   }
   expect(built).toBe(2);
-  await store.close();
 });
 
 test('catalogs that one process makes know the tables of their own warehouses alone', async () => {
   const viewsOf = async (tables: readonly TableDef[]): Promise<readonly unknown[]> => {
     const path = freshPath('parquet');
     await (await openTestStore(path, { tables })).close();
-    const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
-    const { rows } = await database.query(
-      "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' ORDER BY ALL",
-    );
-    for (const view of ['_commits', '_coverage', '_freshness'])
-      expect((await database.query(`FROM ${view}`)).rows).toEqual([]);
-    expect((await database.query('SELECT ton(1500000000)')).rows).toHaveLength(1);
-    database.close();
-    return rows.flat();
+    for (const view of states) expect(await queryFile(path, `FROM ${view}`)).toEqual([]);
+    expect(await queryFile(path, 'SELECT ton(1500000000)')).toHaveLength(1);
+    const views = "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' ORDER BY ALL";
+    return (await queryFile(path, views)).flat();
   };
   const other = { ...items, name: 'others' };
   const states = ['_commits', '_coverage', '_freshness'];
@@ -263,10 +240,7 @@ test('catalogs that one process makes know the tables of their own warehouses al
 });
 
 test('an open reader of the catalog is not disturbed when it is replaced', async () => {
-  const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  await commitItems(store, 1, 10);
-  await store.close();
+  const path = await makeItems('parquet', [1, 10]);
   const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
   const again = await openTestStore(path);
   await commitItems(again, 11, 20);
@@ -276,60 +250,32 @@ test('an open reader of the catalog is not disturbed when it is replaced', async
 });
 
 test('a torn, a missing and a foreign file in the ledger are clear errors', async () => {
-  const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  await commitItems(store, 1, 10);
-  await commitItems(store, 11, 20);
-  await store.close();
-  const damaged = async (change: (ledger: string) => Promise<void>) => {
-    const copy = join(freshFolder(), 'w');
-    await cp(path, copy, { recursive: true });
-    await change(join(copy, '_ledger'));
-    return copy;
+  const path = await makeItems('parquet', [1, 10], [11, 20]);
+  const damages: Readonly<Record<string, (copy: string) => Promise<void>>> = {
+    '00000002.json is not a ledger entry': (copy) => writeFile(entryPath(copy, 2), '{"format":1,'),
+    '00000001.json is missing': (copy) => rm(entryPath(copy, 1)),
+    'copy.json is not part of a ledger': (copy) => writeFile(join(copy, '_ledger/copy.json'), '{}'),
+    '00000002.json is missing': (copy) => rename(entryPath(copy, 2), entryPath(copy, 3)),
+    'has no tonlake.json': (copy) => rm(join(copy, 'tonlake.json')),
   };
-  const cases = [
-    [
-      await damaged((ledger) => writeFile(join(ledger, '00000002.json'), '{"format":1,')),
-      '00000002.json is not a ledger entry',
-    ],
-    [await damaged((ledger) => rm(join(ledger, '00000001.json'))), '00000001.json is missing'],
-    [await damaged((ledger) => writeFile(join(ledger, 'copy.json'), '{}')), 'copy.json is not part of a ledger'],
-    [
-      await damaged((ledger) => rename(join(ledger, '00000002.json'), join(ledger, '00000003.json'))),
-      '00000002.json is missing',
-    ],
-    [await damaged((ledger) => rm(join(ledger, '..', 'tonlake.json'))), 'has no tonlake.json'],
-  ] as const;
-  for (const [copy, message] of cases) {
+  for (const [message, damage] of Object.entries(damages)) {
+    const copy = copyOf(path);
+    await damage(copy);
     const expected = { code: 'bad-ledger', message: expect.stringContaining(message), hint: expect.any(String) };
-    await expect(openReader(copy, tables)).rejects.toMatchObject(expected);
+    await expect(openTestReader(copy)).rejects.toMatchObject(expected);
     await expect(openTestStore(copy)).rejects.toMatchObject(expected);
   }
 });
 
 test('what a newer tonlake made is told so: to update, never to repair', async () => {
-  const made = async (kind: 'parquet' | 'duckdb') => {
-    const path = freshPath(kind);
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
-    return path;
-  };
-  const identity = await made('parquet');
+  const [identity, entry] = [await makeItems('parquet', [1, 10]), await makeItems('parquet', [1, 10])];
   await writeFile(join(identity, 'tonlake.json'), '{"format":7,"networks":["sandbox"]}');
-  const entry = await made('parquet');
-  const file = join(entry, '_ledger', '00000001.json');
+  const file = entryPath(entry, 1);
   const text = (await readFile(file, 'utf8')).replace('"format":1', '"format":7').replace('"verdict"', '"state"');
   await writeFile(file, text);
-  const [oneFile, row] = [await made('duckdb'), await made('duckdb')];
-  for (const [path, sql] of [
-    [oneFile, "UPDATE _meta SET value = '7' WHERE name = 'format'"],
-    [row, `UPDATE _ledger SET entry = replace(entry, '"format":1', '"format":7')`],
-  ] as const) {
-    const database = await Database.open(path);
-    await database.run(sql);
-    database.close();
-  }
+  const [oneFile, row] = [await makeItems('duckdb', [1, 10]), await makeItems('duckdb', [1, 10])];
+  await editFile(oneFile, "UPDATE _meta SET value = '7' WHERE name = 'format'");
+  await editFile(row, `UPDATE _ledger SET entry = replace(entry, '"format":1', '"format":7')`);
   for (const path of [identity, entry, oneFile, row]) {
     const told = /^store: .* was made by a newer tonlake( \(.*\))?: expected format 1, got 7$/;
     const newer = {
@@ -337,7 +283,7 @@ test('what a newer tonlake made is told so: to update, never to repair', async (
       message: expect.stringMatching(told),
       hint: expect.stringMatching(/^upgrade: /),
     };
-    await expect(openReader(path, tables)).rejects.toMatchObject(newer);
+    await expect(openTestReader(path)).rejects.toMatchObject(newer);
     await expect(openTestStore(path)).rejects.toMatchObject(newer);
     await expect(verifyWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
     await expect(repairWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
@@ -366,7 +312,7 @@ test('a file where a folder is needed is refused', async () => {
   await writeFile(join(folder, 'w'), 'text');
   await expect(openTestStore(join(folder, 'w'), { kind: 'parquet' })).rejects.toMatchObject({ code: 'wrong-kind' });
   await mkdir(join(folder, 'd.duckdb'));
-  await expect(openReader(join(folder, 'd.duckdb'), tables)).rejects.toMatchObject({ code: 'no-warehouse' });
+  await expect(openTestReader(join(folder, 'd.duckdb'))).rejects.toMatchObject({ code: 'no-warehouse' });
 });
 
 test('a path with a question mark is refused, since DuckDB would write elsewhere', async () => {
@@ -385,5 +331,4 @@ test('the files of a date are found by their folder', async () => {
   ]);
   const { rows: plan } = await store.query("EXPLAIN SELECT * FROM items WHERE block_date = DATE '2026-05-02'");
   expect(String(plan[0]?.[1])).toMatch(/1\/3/);
-  await store.close();
 });

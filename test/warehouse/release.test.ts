@@ -27,7 +27,6 @@ test.each<StoreKind>(['parquet', 'duckdb'])(
     expect(await readLockHolder(lock)).toBeUndefined();
     const again = await openTestStore(path);
     expect((await countItems(again)).rows).toBe(10);
-    await again.close();
   },
 );
 

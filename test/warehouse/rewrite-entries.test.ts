@@ -107,5 +107,4 @@ test('files of older columns are written again with those that the table has now
   expect(await countItems(store)).toEqual({ rows: 10, distinct: 10, parts: 20 });
   const { rows } = await store.query('SELECT count(comment), count(added) FROM items');
   expect(rows).toEqual([[7n, 0n]]);
-  await store.close();
 });

@@ -23,7 +23,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     const again = await openTestStore(path);
     expect([await countItems(again), again.rivals]).toEqual([{ rows: 30, distinct: 30, parts: 60 }, undefined]);
     await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy' });
-    await again.close();
   });
 
   test('takes the rows of a block once, from whoever commits them first', async () => {
@@ -39,8 +38,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(ends[1]).toMatchObject({ reason: { code: 'committed-meanwhile' } });
     expect((await countItems(second)).rows).toBe(10);
-    await first.close();
-    await second.close();
   });
 
   test('refuses to replace what another user has replaced meanwhile', async () => {
@@ -53,8 +50,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     await replace(first);
     await expect(replace(second)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     expect((await countItems(first)).rows).toBe(10);
-    await second.close();
-    await first.close();
   });
 
   test('is not shared with a repair, whose entries to set aside are in force for the others', async () => {
@@ -63,13 +58,11 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     const { id } = await commitItems(first, 1, 10);
     await expect(openTestStore(path, { setAside: new Set([id]) })).rejects.toMatchObject({ code: 'busy' });
     await (await openTestStore(path, { setAside: new Set() })).close();
-    await first.close();
   });
 
   test('is of one network', async () => {
     const path = freshPath(kind);
-    const first = await openTestStore(path, { isShared: true });
+    await openTestStore(path, { isShared: true });
     await expect(openTestStore(path, { network: 'mainnet' })).rejects.toMatchObject({ code: 'other-network' });
-    await first.close();
   });
 });

@@ -13,21 +13,13 @@ import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { items } from './tables.ts';
-import { commitItems, freshPath, openTestStore } from './warehouses.ts';
+import { commitItems, freshPath, openTestStore, queryFile } from './warehouses.ts';
 
 describe.each(['w', 'w.duckdb'])('SQL over %s', (name) => {
   const warehouse = join(freshFolder(), name);
   const bring = (range: string) => run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
 
-  /** What a program without tonlake sees. */
-  async function askFile(sql: string): Promise<readonly (readonly unknown[])[]> {
-    const file = name === 'w' ? join(warehouse, 'warehouse.duckdb') : warehouse;
-    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
-    return database
-      .query(sql)
-      .then(({ rows }) => rows)
-      .finally(() => database.close());
-  }
+  const askFile = (sql: string) => queryFile(warehouse, sql);
 
   async function ask(sql: string): Promise<readonly unknown[]> {
     const lake = await open({ warehouse, onWarning: () => undefined });
@@ -95,9 +87,7 @@ test('a DuckDB file writes them at most a twentieth of the time, at once when ro
   fails = true;
   await expect(commitItems(store, 40, 49)).rejects.toThrow('no commit');
   await store.close();
-  const database = await Database.open(path, { access_mode: 'READ_ONLY' });
-  expect((await database.query('select max(span_to)::INTEGER from _coverage')).rows).toEqual([[39]]);
-  database.close();
+  expect(await queryFile(path, 'select max(span_to)::INTEGER from _coverage')).toEqual([[39]]);
 });
 
 test('20,000 entries are one range of each table, in a view of a few kilobytes', async () => {

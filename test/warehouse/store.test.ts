@@ -18,6 +18,7 @@ import {
   draftOf,
   freshPath,
   listAll,
+  makeItems,
   openTestStore,
   type StoreKind,
   stageItems,
@@ -28,7 +29,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const store = await openTestStore(freshPath(kind));
     expect(await countItems(store)).toEqual({ rows: 0, distinct: 0, parts: 0 });
     expect(store.ledger()).toEqual([]);
-    await store.close();
   });
 
   test('rows are there after their commit, and not before', async () => {
@@ -39,7 +39,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect(await countItems(store)).toEqual({ rows: 100, distinct: 100, parts: 200 });
     expect(entry).toMatchObject({ number: 1, network: 'sandbox', pipeline: 'items', span: { from: 1, to: 100 } });
     expect(entry.tables['items']).toMatchObject({ rows: 100, sums: { lt: '5050000', fees: '297' } });
-    await store.close();
   });
 
   test('rows and ledger are there when the warehouse is opened again', async () => {
@@ -51,7 +50,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const again = await openTestStore(path);
     expect(again.ledger()).toEqual([first, second]);
     expect(await countItems(again)).toEqual({ rows: 60, distinct: 60, parts: 120 });
-    await again.close();
   });
 
   test('it is the same on a file system without hard links', () =>
@@ -76,7 +74,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const { rows: found } = await store.query('SELECT * FROM items ORDER BY lt');
     const names = items.columns.map(({ name }) => name);
     expect(found.map((row) => row.map(readBack))).toEqual(rows.map((row) => names.map((name) => row[name] ?? null)));
-    await store.close();
   });
 
   test('an entry that supersedes others takes the place of their rows', async () => {
@@ -88,7 +85,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect(store.ledger()).toEqual([third, joined]);
     expect(await countItems(store)).toEqual({ rows: 30, distinct: 30, parts: 60 });
     await expect(commitItems(store, 1, 10, { supersedes: [first.id] })).rejects.toMatchObject({ code: 'not-in-force' });
-    await store.close();
   });
 
   test('_commits tells of the entries in force', async () => {
@@ -100,7 +96,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     );
     expect(rows.map((row) => row.slice(0, 5))).toEqual([['items', 1n, 20n, 'accepted', 20]]);
     expect(columns.at(-1)).toEqual({ name: 'committed_at', type: 'TIMESTAMP' });
-    await store.close();
   });
 
   test('a query takes named parameters', async () => {
@@ -109,7 +104,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const { rows } = await store.query('SELECT count(*) FROM items WHERE lt >= $lt', { lt: 8000n });
     expect(rows).toEqual([[3n]]);
     await expect(store.query('SELECT nothing FROM items')).rejects.toMatchObject({ stage: 'store' });
-    await store.close();
   });
 
   test('a long query on a connection of its own holds up neither queries nor commits, and can be cancelled', async () => {
@@ -129,7 +123,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await cancelled;
     expect((await countItems({ query: beside.query })).rows).toBe(10);
     await beside.close();
-    await store.close();
   });
 
   test('commits at the same time are one after the other', async () => {
@@ -137,7 +130,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const entries = await Promise.all([1, 2, 3, 4, 5].map((n) => commitItems(store, n * 10, n * 10 + 9)));
     expect(entries.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5]);
     expect((await countItems(store)).rows).toBe(50);
-    await store.close();
   });
 
   test('a span without rows can be committed, with tables and without', async () => {
@@ -151,7 +143,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       draftOf({ from: 6, to: 6 }),
     );
     expect(empty.tables).toEqual({});
-    await store.close();
   });
 
   test('a query that needs more memory than a store reads with gets it, and leaves the limit as it was', async () => {
@@ -163,7 +154,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     for (const { query } of [store, connection]) expect((await query(large)).rows).toEqual([[160_000_000n]]);
     expect(await limit()).toEqual(before);
     await connection.close();
-    await store.close();
   });
 
   test('a discarded stage leaves nothing', async () => {
@@ -173,7 +163,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await stage.write(makeBatchOf(items, itemRows(1, 5)));
     await stage.discard();
     expect(await listAll(store.staging.stagingPath)).toEqual([]);
-    await store.close();
   });
 
   test('a stager by itself, as a worker thread has it, makes spans that the store commits', async () => {
@@ -186,7 +175,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await instance.close();
     await store.commit(staged, draftOf({ from: 1, to: 9 }));
     expect((await countItems(store)).rows).toBe(9);
-    await store.close();
   });
 
   test('rows of a table that is declared otherwise, or not at all, are refused', async () => {
@@ -202,7 +190,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await expect(store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }))).rejects.toMatchObject({
       message: 'store: table items is declared otherwise than its staged rows',
     });
-    await store.close();
   });
 
   test('a quarantined span cannot bring rows of other tables', async () => {
@@ -211,12 +198,10 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       code: 'quarantined-rows',
     });
     expect((await countItems(store)).rows).toBe(0);
-    await store.close();
   });
 
   test('a warehouse of another network is refused, and stays as it is', async () => {
-    const path = freshPath(kind);
-    await (await openTestStore(path)).close();
+    const path = await makeItems(kind);
     await expect(openTestStore(path, { network: 'mainnet' })).rejects.toMatchObject({
       code: 'other-network',
       message: `store: warehouse ${path} holds sandbox, not mainnet`,
@@ -237,10 +222,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   });
 
   test('a column that is declared later is null in older rows', async () => {
-    const path = freshPath(kind);
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
+    const path = await makeItems(kind, [1, 10]);
     const added = decimal38('/amount', 'amount')
       .nullable()
       .named('amount', () => undefined);
@@ -265,10 +247,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   });
 
   test('any other change of columns needs a migration, and names the column', async () => {
-    const path = freshPath(kind);
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
+    const path = await makeItems(kind, [1, 10]);
     const removed = changedItems((columns) => columns.filter(({ name }) => name !== 'fees'));
     const retyped = changedItems((columns) =>
       columns.map((column) => (column.name === 'fees' ? { ...column, kind: 'decimal-38' as const } : column)),
@@ -290,10 +269,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   });
 
   test('closing leaves no lock, no staged files and no log', async () => {
-    const path = freshPath(kind);
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
+    const path = await makeItems(kind, [1, 10]);
     const files = (await listAll(join(path, '..'))).map((name) => name.replace(/[0-9a-f]{12}/g, 'ID'));
     expect(files).toEqual(
       kind === 'duckdb'
@@ -359,7 +335,6 @@ test('the path chooses the store, unless something lies there', async () => {
   await (await open('b.duckdb', 'parquet')).close();
   const again = await open('b.duckdb');
   expect(again.kind).toBe('parquet');
-  await again.close();
 });
 
 test('a file that is no DuckDB file is refused, and not touched', async () => {
@@ -407,7 +382,6 @@ test('rows that are written anew are in row groups that are bounded by the bytes
   );
   // 32 MB of rows of 4 kB.
   expect(groups.map(([, size]) => Number(size))).toEqual([6144, 6144, 6144, 1568]);
-  await store.close();
 });
 
 test('views and macros of a DuckDB file are made once, and again where they are missing or of another version', async () => {

@@ -1,17 +1,17 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts, martOf } from '../../src/marts/load-marts.ts';
-import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { freshFolder } from '../scratch.ts';
+import { queryFile } from './warehouses.ts';
 
 const registry = await loadRegistry();
 const declarations = { tables: registry.tables, pipelines: registry.pipelines };
@@ -30,89 +30,54 @@ function declared(table: string): Readonly<Record<string, string>> {
 
 describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) => {
   const path = join(freshFolder(), name);
-  const file = name === 'w' ? join(path, 'warehouse.duckdb') : path;
 
   test.each(['1:10', '11:20'])('after the commit of %s', { timeout: 60_000 }, async (range) => {
     await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse: path });
-    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
-    try {
-      expect(Object.fromEntries((await database.query(COLUMNS)).rows)).toEqual(declared('transactions'));
-      expect(Object.fromEntries((await database.query(VIEWS)).rows)).toEqual({
-        transactions: registry.table('transactions').grain,
-        actions: registry.table('actions').grain,
-      });
-    } finally {
-      database.close();
-    }
+    expect(Object.fromEntries(await queryFile(path, COLUMNS))).toEqual(declared('transactions'));
+    expect(Object.fromEntries(await queryFile(path, VIEWS))).toEqual({
+      transactions: registry.table('transactions').grain,
+      actions: registry.table('actions').grain,
+    });
   });
 
   test('of marts and of what is there, too, also after a merge', { timeout: 60_000 }, async () => {
     await buildMarts(path, { names: ['transactions_daily'] });
     if (name === 'w') await compactWarehouse({ warehouse: path, ...declarations, effects: realEffects });
     const mart = martOf(await loadMarts(registry), 'transactions_daily');
-    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
-    try {
-      const grain =
-        "select comment from duckdb_views() where schema_name = 'main' and view_name = 'transactions_daily'";
-      expect((await database.query(grain)).rows).toEqual([[mart.grain]]);
-      const lacking = `select table_name, column_name from duckdb_columns() where schema_name = 'main' and comment is null
-        and table_name in ('transactions_daily', '_commits', '_coverage', '_freshness')`;
-      expect((await database.query(lacking)).rows).toEqual([]);
-    } finally {
-      database.close();
-    }
+    const grain = "select comment from duckdb_views() where schema_name = 'main' and view_name = 'transactions_daily'";
+    expect(await queryFile(path, grain)).toEqual([[mart.grain]]);
+    const lacking = `select table_name, column_name from duckdb_columns() where schema_name = 'main' and comment is null
+      and table_name in ('transactions_daily', '_commits', '_coverage', '_freshness')`;
+    expect(await queryFile(path, lacking)).toEqual([]);
   });
 
   test('of the ledger, by the declaration that tonlake show has, also in SQL of tonlake', async () => {
-    const said = new Map(ownRelations.map(({ name: own, grain }) => [own, grain]));
+    const [ledger, ...states] = ownRelations;
     const sql = "select comment from duckdb_views() where schema_name = 'main' and view_name = '_commits'";
-    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
-    try {
-      expect((await database.query(sql)).rows).toEqual([[said.get('_commits')]]);
-    } finally {
-      database.close();
-    }
+    expect(await queryFile(path, sql)).toEqual([[ledger?.grain]]);
     const lake = await open({ warehouse: path });
-    try {
-      expect(await lake.query(sql)).toEqual([{ comment: said.get('_commits') }]);
-    } finally {
-      await lake.close();
-    }
-  });
-
-  test('and in SQL of tonlake', async () => {
-    const lake = await open({ warehouse: path });
-    try {
-      const states = ownRelations.filter(({ name: own }) => own !== '_commits');
-      const names = states.map(({ name: own }) => `'${own}'`).join(', ');
-      const grains = `select table_name, comment from duckdb_tables() where table_name in (${names}) order by all`;
-      expect(await lake.query(grains)).toEqual(
-        states.map(({ name: own, grain }) => ({ table_name: own, comment: grain })),
-      );
-      const lacking = `select column_name from duckdb_columns() where table_name in (${names}) and comment is null
-        and database_name = 'temp'`;
-      expect(await lake.query(lacking)).toEqual([]);
-      const rows = await lake.query(COLUMNS);
-      expect(Object.fromEntries(rows.map((row) => [row['column_name'], row['comment']]))).toEqual(
-        declared('transactions'),
-      );
-    } finally {
-      await lake.close();
-    }
+    onTestFinished(() => lake.close());
+    expect(await lake.query(sql)).toEqual([{ comment: ledger?.grain }]);
+    const names = states.map(({ name: own }) => `'${own}'`).join(', ');
+    const grains = `select table_name, comment from duckdb_tables() where table_name in (${names}) order by all`;
+    expect(await lake.query(grains)).toEqual(
+      states.map(({ name: own, grain }) => ({ table_name: own, comment: grain })),
+    );
+    const lacking = `select column_name from duckdb_columns() where table_name in (${names}) and comment is null
+      and database_name = 'temp'`;
+    expect(await lake.query(lacking)).toEqual([]);
+    const rows = await lake.query(COLUMNS);
+    expect(Object.fromEntries(rows.map((row) => [row['column_name'], row['comment']]))).toEqual(
+      declared('transactions'),
+    );
   });
 });
 
 test('a new catalog of tables whose rows all left is written', { timeout: 60_000 }, async () => {
   const warehouse = join(freshFolder(), 'w');
-  const file = join(warehouse, 'warehouse.duckdb');
   await run({ pipelines: ['transactions'], network: 'sandbox', range: '1:5', warehouse });
   await forgetRange({ warehouse, pipelines: ['transactions'], range: '1:5' });
-  rmSync(file);
+  rmSync(join(warehouse, 'warehouse.duckdb'));
   await (await openStore({ path: warehouse, network: 'sandbox', ...declarations, effects: realEffects })).close();
-  const database = await Database.open(file, { access_mode: 'READ_ONLY' });
-  try {
-    expect((await database.query(VIEWS)).rows).toContainEqual(['transactions', registry.table('transactions').grain]);
-  } finally {
-    database.close();
-  }
+  expect(await queryFile(warehouse, VIEWS)).toContainEqual(['transactions', registry.table('transactions').grain]);
 });
