@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { inject, onTestFinished, TestRunner } from 'vitest';
 
 /** What the tests of one file leave to be undone. */
 const leftovers: (() => unknown)[] = [];
@@ -11,6 +11,21 @@ const leftovers: (() => unknown)[] = [];
  */
 export function afterFile(undo: () => unknown): void {
   leftovers.push(undo);
+}
+
+/** Closes it at the end of the running test, or after the tests of the file if none runs, unless that was done before. */
+export function closing<T extends { close(): unknown }>(opened: T): T {
+  const close = opened.close.bind(opened);
+  let isClosed = false;
+  const end = async (): Promise<void> => void (isClosed || (await close()));
+  if (TestRunner.getCurrentTest() === undefined) afterFile(end);
+  else onTestFinished(end);
+  return Object.assign(opened, {
+    close: () => {
+      isClosed = true;
+      return close();
+    },
+  });
 }
 
 /** A new empty folder, gone after the file's tests. */

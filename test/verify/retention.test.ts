@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { firstRetainedDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { hashTables, query } from '../e2e/export.ts';
-import { freshFolder } from '../scratch.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { copyOf, verify } from './support.ts';
 
 const PIPELINES = ['transactions', 'blocks', 'traces', 'actions', 'message_links', 'account_latest'];
@@ -15,13 +15,11 @@ const PIPELINES = ['transactions', 'blocks', 'traces', 'actions', 'message_links
 const BLOCKS = '1:19,432:451';
 const FAR = Date.UTC(2099, 0, 1);
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 900, blockTimeMs: 200_000 });
+  sandbox = await startTestSandbox({ blocks: 900, blockTimeMs: 200_000 });
 });
-
-afterAll(() => sandbox.close());
 
 const bring = (warehouse: string, range: string) =>
   run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse });
@@ -133,14 +131,10 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
   test('stay readable for those who opened the warehouse before', async () => {
     const path = copy();
     const { tables } = await loadRegistry();
-    const reader = await openReader(path, tables, { isPinned: true });
-    try {
-      const count = () => reader.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 10');
-      const had = (await count()).rows;
-      await retain(path);
-      expect((await count()).rows).toEqual(had);
-    } finally {
-      await reader.close();
-    }
+    const reader = closing(await openReader(path, tables, { isPinned: true }));
+    const count = () => reader.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 10');
+    const had = (await count()).rows;
+    await retain(path);
+    expect((await count()).rows).toEqual(had);
   });
 });

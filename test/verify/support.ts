@@ -145,11 +145,7 @@ export async function contentOf(path: string, registry?: Registry): Promise<Read
 /** The entries in force, as a reader sees them. */
 export async function entriesOf(path: string): Promise<readonly LedgerEntry[]> {
   const reader = await openReader(path, (await loadRegistry()).tables);
-  try {
-    return await reader.ledger();
-  } finally {
-    await reader.close();
-  }
+  return reader.ledger().finally(() => reader.close());
 }
 
 export interface Repaired {

@@ -7,7 +7,7 @@ import { dateIn } from '../../src/warehouse/file-layout.ts';
 import { boundedColumns, measureRows } from '../../src/warehouse/staging/row-evidence.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { compact } from './compacting.ts';
-import { commitItems, freshPath, openTestReader, openTestStore } from './warehouses.ts';
+import { commitItems, freshPath, openTestReader, openTestStore, withStore } from './warehouses.ts';
 
 const readings = table('readings', {
   grain: 'one reading of a test',
@@ -58,9 +58,7 @@ test('bounds are those of the rows of each day: exact at both ends of 64 bits, w
 });
 
 test('an entry holds the bounds of each of its files', async () => {
-  const store = await openTestStore(freshPath('parquet'));
-  const { tables } = await commitItems(store, 10, 29, { perDay: 15 });
-  await store.close();
+  const { tables } = await withStore(freshPath('parquet'), (store) => commitItems(store, 10, 29, { perDay: 15 }));
   expect(tables['items']?.files.map(({ rows, bounds }) => [rows, bounds])).toEqual([
     [5, { lt: ['10000', '14000', 0], now: ['1777593610', '1777593614', 0] }],
     [15, { lt: ['15000', '29000', 0], now: ['1777680015', '1777680029', 0] }],

@@ -9,7 +9,7 @@ import type { Stage, Store } from '../../src/warehouse/index.ts';
 import { HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { makeBatchOf } from './batches.ts';
 import { itemRows, items } from './tables.ts';
-import { clockAt, commitItems, countItems, draftOf, filesOf, openTestStore } from './warehouses.ts';
+import { clockAt, commitItems, countItems, draftOf, filesOf, openTestStore, withStore } from './warehouses.ts';
 
 const ROW_BYTES = 250_000;
 const HOUR_MS = 3_600_000;
@@ -140,9 +140,7 @@ describe.skipIf(!HAS_BUCKETS)('files that are put while they grow (skipped witho
 
   test('are dropped if another writer commits the same blocks first', async () => {
     const stage = await begin();
-    const other = await openTestStore(path);
-    const { tables } = await commitItems(other, 50, 60);
-    await other.close();
+    const { tables } = await withStore(path, (store) => commitItems(store, 50, 60));
     await expect(commit(stage)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     const named = Object.values(tables).flatMap(({ files }) => files.map((file) => file.path));
     expect((await filesThere()).sort()).toEqual(named.sort());

@@ -18,11 +18,13 @@ import { tonlake } from '../cli.ts';
 import { exportSandbox, registry } from '../marts/support.ts';
 import { EXTENSIONS, HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
-import { makeBatchOf, type Value } from './batches.ts';
+import type { Value } from './batches.ts';
 import { everything, items, parts } from './tables.ts';
 import {
+  addItems,
   changedItems,
   commitItems,
+  commitRows,
   draftOf,
   listAll,
   openTestReader,
@@ -110,9 +112,7 @@ describe.skipIf(EXTENSIONS === undefined)('tables through metadata (skipped with
     const path = join(freshFolder(), "o'dd [1] {a,b} é");
     const store = await openTestStore(path, { tables: [everything] });
     for (const from of [1, 100, 200]) {
-      const stage = store.stage('everything', { from, to: from + 9 });
-      await stage.write(makeBatchOf(everything, extremeRows(from)));
-      await store.commit(await stage.finish(), draftOf({ from, to: from + 9 }));
+      await commitRows(store, everything, extremeRows(from), { from, to: from + 9 });
     }
     await store.close();
     const views = await openBoth(path, [everything]);
@@ -130,15 +130,12 @@ describe.skipIf(EXTENSIONS === undefined)('tables through metadata (skipped with
     const path = join(freshFolder(), 'w');
     const old = changedItems((columns) => columns.filter(({ name }) => name !== 'comment'));
     const store = await openTestStore(path, { tables: [old, parts] });
-    const first = await store.stage('items', { from: 1, to: 3 });
     const day = { block_time: 1_777_593_600_000_000n, block_date: 20_574n, now: 1_777_593_600n, fees: 1n };
-    await first.write(
-      makeBatchOf(old, [
-        { ...day, hash: 'a', lt: 1n },
-        { ...day, hash: 'b', lt: 2n },
-      ]),
-    );
-    await store.commit(await first.finish(), draftOf({ from: 1, to: 3 }));
+    const older = [
+      { ...day, hash: 'a', lt: 1n },
+      { ...day, hash: 'b', lt: 2n },
+    ];
+    await commitRows(store, old, older, { from: 1, to: 3 });
     await store.close();
     const later = await openTestStore(path);
     const gone = await commitItems(later, 10, 19, { perDay: 5 });
@@ -165,9 +162,7 @@ describe.skipIf(EXTENSIONS === undefined)('tables through metadata (skipped with
 
   test('answer every filter as the files do', async () => {
     const path = join(freshFolder(), 'w');
-    const store = await openTestStore(path);
-    for (let n = 0; n < 6; n++) await commitItems(store, n * 100 + 1, n * 100 + 60, { perDay: 37 });
-    await store.close();
+    await addItems(path, ...Array.from({ length: 6 }, (_, n) => [n * 100 + 1, n * 100 + 60, { perDay: 37 }] as const));
     const views = await openBoth(path, [items, parts]);
     const term = fc.oneof(
       fc
@@ -262,10 +257,11 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   beforeAll(async () => {
     ({ server, relay } = await startRelayedS3());
     folder = join(freshFolder(), 'w');
-    const store = await openTestStore(folder);
     // 20 files of items, of 20 days, and as many of parts.
-    for (let n = 0; n < 20; n++) await commitItems(store, n * 100 + 1, n * 100 + 99, { perDay: 100 });
-    await store.close();
+    await addItems(
+      folder,
+      ...Array.from({ length: 20 }, (_, n) => [n * 100 + 1, n * 100 + 99, { perDay: 100 }] as const),
+    );
     cpSync(folder, join(server.folder, 'lake/w'), { recursive: true });
   });
 
@@ -393,9 +389,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     relay.requests.length = 0;
     expect(await count(shell)).toBe(before);
     expect(entriesAsked()).toEqual([last + 1]);
-    const store = await openTestStore(path);
-    await commitItems(store, 6001, 6010);
-    await store.close();
+    await addItems(path, [6001, 6010]);
     expect(await count(shell)).toBe(before + 1);
     await shell.close();
   });

@@ -18,6 +18,7 @@ import {
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import {
+  addItems,
   clockAt,
   commitItems,
   countItems,
@@ -27,6 +28,8 @@ import {
   openTestReader,
   openTestStore,
   stageItems,
+  tens,
+  withStore,
 } from './warehouses.ts';
 
 const DAY_MS = 86_400_000;
@@ -94,9 +97,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('what was committed is there when it is opened again; another network is refused', async () => {
-    const store = await openTestStore(path);
-    const first = await commitItems(store, 1, 50);
-    await store.close();
+    const first = await withStore(path, (store) => commitItems(store, 1, 50));
     const again = await openTestStore(path);
     expect(again.ledger()).toEqual([first]);
     await again.close();
@@ -244,9 +245,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('a bucket that cannot be written can be read, and a writer is told', async () => {
-    const store = await openTestStore(path);
-    const entry = await commitItems(store, 1, 10);
-    await store.close();
+    const entry = await withStore(path, (store) => commitItems(store, 1, 10));
     relay.fault = ({ method }) =>
       method === 'PUT' || method === 'POST' ? { status: 403, code: 'AccessDenied' } : 'pass';
     // The key of the probe is part of the error's message.
@@ -278,9 +277,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('a listing that lags hides no commit; a lost entry is told', async () => {
-    const store = await openTestStore(path);
-    for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
-    await store.close();
+    await addItems(path, ...tens(3));
     const list = (): Promise<readonly number[]> => {
       const lagging: Partial<WarehouseObjects> = { names: async () => ['00000001.json'] };
       const ledger = new LedgerFolder(path, Object.assign(bucketBackend(path).objects, lagging));
@@ -292,9 +289,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('a checkpoint spares the entries before it, and one that was damaged is ignored', async () => {
-    const store = await openTestStore(path);
-    for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
-    await store.close();
+    await addItems(path, ...tens(3));
     const ledger = bucketBackend(path).ledger();
     await ledger.refresh();
     await ledger.writeCheckpoint();
@@ -307,9 +302,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('files that no entry names are removed when no commit can name them any more', async () => {
-    const store = await openTestStore(path, { graceMs: DAY_MS });
-    const entry = await commitItems(store, 1, 10);
-    await store.close();
+    const entry = await withStore(path, (store) => commitItems(store, 1, 10), { graceMs: DAY_MS });
     const [named = ''] = await filesIn();
     const orphan = (id: string): string => named.replace(/-[0-9a-f]{12}\.parquet/, `-${id}.parquet`);
     const put = async (name: string): Promise<void> => {
@@ -334,9 +327,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('garbage is collected an hour after the last time, however often the warehouse is opened meanwhile', async () => {
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
+    await addItems(path, [1, 10]);
     await (await openTestStore(path)).close();
     const [named = ''] = await filesIn();
     const orphan = named.replace(/-[0-9a-f]{12}\.parquet/, '-aaaaaaaaaaaa.parquet');
@@ -358,10 +349,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   });
 
   test('a broken last entry is not removed by a repair that another one and a writer have overtaken', async () => {
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await commitItems(store, 11, 20);
-    await store.close();
+    await addItems(path, [1, 10], [11, 20]);
     const key = '_ledger/00000002.json';
     const { objects } = bucketBackend(path);
     const valid = await objects.get(key);
@@ -412,9 +400,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
   );
 
   test('no secret is in the warehouse or in an error', async () => {
-    const store = await openTestStore(path);
-    await commitItems(store, 1, 10);
-    await store.close();
+    await addItems(path, [1, 10]);
     for (const name of await listAll(folder))
       expect(readFileSync(join(folder, name)).includes('lakelake1')).toBe(false);
     relay.fault = () => ({ status: 403, code: 'SignatureDoesNotMatch' });

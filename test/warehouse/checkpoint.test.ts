@@ -16,11 +16,10 @@ import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRepair } from '../../src/verify/plan-repair.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
-import { openDamaged } from '../../src/warehouse/open-store.ts';
 import type { Store } from '../../src/warehouse/store.ts';
-import { freshFolder } from '../scratch.ts';
-import { items, parts } from './tables.ts';
+import { items } from './tables.ts';
 import {
+  addItems,
   clockAt,
   commitItems,
   copyOf,
@@ -31,6 +30,7 @@ import {
   entryPath,
   FOREIGN_CHANGES,
   freshPath,
+  look,
   makeItems,
   openTestReader,
   openTestStore,
@@ -38,7 +38,6 @@ import {
   stageItems,
 } from './warehouses.ts';
 
-const tables = [items, parts];
 const DAY = 86_400_000;
 const HOUR = DAY / 24;
 const start = Date.parse('2026-11-22T00:00:00Z');
@@ -101,15 +100,7 @@ async function makeWarehouse(): Promise<string> {
   return path;
 }
 
-async function inspect(path: string) {
-  const spill = join(freshFolder(), 'spill');
-  const damaged = await openDamaged(path, {
-    ...{ tables, spill, memoryMb: 256 },
-    ownerOf: () => ({ pipeline: 'items', column: undefined }),
-  });
-  damaged.close();
-  return damaged;
-}
+const inspect = (path: string) => look(path, (damaged) => damaged);
 
 beforeAll(async () => {
   made = await makeWarehouse();
@@ -470,9 +461,7 @@ describe('opening', () => {
   test('leaves a catalog as it is that shows what is committed', async () => {
     const path = await makeItems('parquet', [0, 9]);
     expect(await catalogsOf(path)).toBe(0);
-    const store = await openTestStore(path);
-    await commitItems(store, 10, 19);
-    await store.close();
+    await addItems(path, [10, 19]);
     expect(await catalogsOf(path)).toBe(0);
   });
 

@@ -6,10 +6,11 @@ import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { compact, compactKilled, hashes } from './compacting.ts';
 import {
-  commitItems,
+  addItems,
   countItems,
   draftOf,
   freshPath,
+  makeItems,
   openTestReader,
   openTestStore,
   readLedger,
@@ -18,11 +19,7 @@ import {
 const APART = [0, 20, 40, 60].map((from) => ({ from, to: from + 9 }));
 
 async function makeApart(perDay = 1_000_000): Promise<string> {
-  const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  for (const { from, to } of APART) await commitItems(store, from, to, { perDay });
-  await store.close();
-  return path;
+  return makeItems('parquet', ...APART.map(({ from, to }) => [from, to, { perDay }] as const));
 }
 
 test('spans apart become one entry and one file a table, and what lies between is not done', async () => {
@@ -68,9 +65,7 @@ test('what is quarantined between stays quarantined, and gives way to the rows t
 test('a hole that is filled later makes one span again', async () => {
   const path = await makeApart();
   await compact(path);
-  const store = await openTestStore(path);
-  for (const from of [10, 30, 50]) await commitItems(store, from, from + 9);
-  await store.close();
+  await addItems(path, [10, 19], [30, 39], [50, 59]);
   expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
   const [entry] = await readLedger(path);
   expect(entry).toMatchObject({ span: { from: 0, to: 69 } });

@@ -12,21 +12,17 @@ import {
   commitItems,
   draftOf,
   filesOf,
-  freshPath,
   makeItems,
   openTestReader,
   openTestStore,
   readLedger,
   stageItems,
+  tens,
 } from './warehouses.ts';
 
 /** Spans of ten items; two days each hold half of all. */
 async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parquet'): Promise<string> {
-  const path = freshPath(kind);
-  const store = await openTestStore(path);
-  for (let at = 0; at < spans; at++) await commitItems(store, at * 10, at * 10 + 9, { perDay: spans * 5 });
-  await store.close();
-  return path;
+  return makeItems(kind, ...tens(spans, { perDay: spans * 5 }));
 }
 
 /** Files of items where programs without tonlake find them. */
@@ -70,11 +66,8 @@ describe('compact', () => {
   });
 
   test('leaves a file that is alone in its folder where it is, also once the entries that named it are gone', async () => {
-    const path = freshPath('parquet');
-    const store = await openTestStore(path);
     // Days of fifteen rows: the first and the last day are of one entry, the one between is of both.
-    for (const from of [0, 20]) await commitItems(store, from, from + 19, { perDay: 15 });
-    await store.close();
+    const path = await makeItems('parquet', [0, 19, { perDay: 15 }], [20, 39, { perDay: 15 }]);
     const before = await hashes(path);
     const byDay = async () => {
       return [...filesOf(await readLedger(path), 'items')].sort((a, b) =>
@@ -130,10 +123,10 @@ describe('compact', () => {
   });
 
   test('stops after the merge in hand, and goes on from there', async () => {
-    const path = freshPath('parquet');
-    const store = await openTestStore(path);
-    for (const from of [0, 10, 40, 50]) await commitItems(store, from, from + 9, { version: from < 40 ? 1 : 2 });
-    await store.close();
+    const path = await makeItems(
+      'parquet',
+      ...[0, 10, 40, 50].map((from) => [from, from + 9, { version: from < 40 ? 1 : 2 }] as const),
+    );
     const stop = new AbortController();
     const first = await compact(path, { stop: stop.signal, onEvent: () => stop.abort() });
     expect(first).toMatchObject({ merged: 1, complete: false, entries: { before: 4, after: 3 } });

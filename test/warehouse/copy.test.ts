@@ -8,7 +8,7 @@ import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
 import { HAS_BUCKETS, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { compact } from './compacting.ts';
-import { commitItems, countItems, listAll, openTestReader, openTestStore } from './warehouses.ts';
+import { addItems, commitItems, countItems, listAll, openTestReader, openTestStore, tens } from './warehouses.ts';
 
 let server: S3Server | undefined;
 let bucket = 0;
@@ -67,9 +67,7 @@ const places: readonly (readonly [Place, Place])[] = [
 
 test('a copy of a folder whose files are merged meanwhile has all of them', async () => {
   const [from, to] = [freshPlace('folder'), freshPlace('folder')];
-  const store = await openTestStore(from);
-  for (let at = 0; at < 20; at++) await commitItems(store, 10 * at, 10 * at + 9);
-  await store.close();
+  await addItems(from, ...tens(20));
   let merging: Promise<unknown> | undefined;
   const onEvent = (): void => {
     merging ??= compact(from);
@@ -136,9 +134,7 @@ describe.each(places)(
         bytes: 0,
         present: rest.files + rest.present,
       });
-      const store = await openTestStore(from);
-      await commitItems(store, 81, 90);
-      await store.close();
+      await addItems(from, [81, 90]);
       expect(await copy(from, to)).toMatchObject({ complete: true, files: 2, entry: 4 });
       expect(await contentOf(to)).toEqual(await contentOf(from));
     });
@@ -147,13 +143,9 @@ describe.each(places)(
       const [from, to] = [freshPlace(one), freshPlace(other)];
       await makeWarehouse(from);
       await copy(from, to);
-      const own = await openTestStore(to);
-      await commitItems(own, 500, 510);
-      await own.close();
+      await addItems(to, [500, 510]);
       await expect(copy(from, to)).rejects.toMatchObject({ code: 'diverged' });
-      const source = await openTestStore(from);
-      await commitItems(source, 600, 610);
-      await source.close();
+      await addItems(from, [600, 610]);
       await expect(copy(from, to)).rejects.toMatchObject({ code: 'diverged' });
       const [file = ''] = (await contentOf(from)).map(([name]) => name).filter((name) => name.includes('/600-610-'));
       const path = join(onDisk(from), file);

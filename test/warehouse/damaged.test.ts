@@ -3,27 +3,24 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
-import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
-import { openDamaged } from '../../src/warehouse/open-store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { commitItems, editFile, entryPath, makeItems, openTestStore, type StoreKind } from './warehouses.ts';
+import {
+  commitItems,
+  editFile,
+  entryPath,
+  look,
+  makeItems,
+  openTestStore,
+  type StoreKind,
+  withStore,
+} from './warehouses.ts';
 
 const tables = [items, parts];
 const fill = { effects: realEffects, command: 'tonlake verify --repair' };
 
 /** A warehouse of three commits: 1000:1001, 1002:1003 and 1004:1005. */
 const makeWarehouse = (kind: StoreKind) => makeItems(kind, [1000, 1001], [1002, 1003], [1004, 1005]);
-
-async function look<T>(path: string, use: (damaged: DamagedStore) => Promise<T> | T): Promise<T> {
-  const ownerOf = (name: string) => ({ pipeline: 'items', column: name === 'items' ? 'lt' : undefined });
-  const damaged = await openDamaged(path, { tables, ownerOf, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
-  try {
-    return await use(damaged);
-  } finally {
-    damaged.close();
-  }
-}
 
 /** Takes an entry out of the ledger, or makes it unreadable. */
 async function loseEntry(kind: StoreKind, path: string, number: number, isBroken: boolean): Promise<void> {
@@ -101,9 +98,7 @@ test('a catalog that shows rows of another commit than the ledger has at that nu
   const other = join(freshFolder(), 'warehouse.duckdb');
   copyFileSync(join(path, 'warehouse.duckdb'), other);
   rmSync(entryPath(path, 3));
-  const store = await openTestStore(path);
-  const entry = await commitItems(store, 1006, 1007);
-  await store.close();
+  const entry = await withStore(path, (store) => commitItems(store, 1006, 1007));
   expect(entry.number).toBe(3);
   expect(await look(path, ({ faults }) => faults)).toEqual([]);
   copyFileSync(other, join(path, 'warehouse.duckdb'));

@@ -2,7 +2,16 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { clockAt, commitItems, countItems, freshPath, listFiles, openTestStore } from './warehouses.ts';
+import {
+  addItems,
+  clockAt,
+  commitItems,
+  countItems,
+  freshPath,
+  listFiles,
+  openTestStore,
+  withStore,
+} from './warehouses.ts';
 
 const HOUR = 3_600_000;
 const recordPath = (path: string): string => join(path, '_checkpoints', 'settled.json');
@@ -13,9 +22,7 @@ let first: LedgerEntry;
 
 beforeEach(async () => {
   path = freshPath('parquet');
-  const store = await openTestStore(path);
-  first = await commitItems(store, 0, 9);
-  await store.close();
+  first = await withStore(path, (store) => commitItems(store, 0, 9));
 });
 
 /** Puts a file of no entry beside those of the first one. */
@@ -51,9 +58,7 @@ describe('a writer that closed', () => {
   });
 
   test('records the folders to which it added files', async () => {
-    const store = await openTestStore(path);
-    await commitItems(store, 10, 19);
-    await store.close();
+    await addItems(path, [10, 19]);
     const stray = addStray();
     await reopen();
     expect(existsSync(stray)).toBe(false);

@@ -1,20 +1,19 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
 });
-afterAll(() => sandbox.close());
 
 async function bring(range: string): Promise<string> {
   const warehouse = join(freshFolder(), 'w');

@@ -8,6 +8,7 @@ import { putEmptyFile } from '../../src/warehouse/empty-files.ts';
 import { emptyCatalog } from '../../src/warehouse/relations/declared-relations.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
+import { queryFile } from './warehouses.ts';
 
 const { tables } = await loadRegistry();
 /** Of no other test: files that a process has made stay in its memory. */
@@ -27,12 +28,11 @@ async function put(statements: readonly string[]) {
 }
 
 async function relationsIn(path: string): Promise<readonly unknown[]> {
-  const database = await Database.open(path, { access_mode: 'READ_ONLY' });
-  const { rows } = await database.query(
+  const rows = await queryFile(
+    path,
     `SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal
      UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY 1`,
   );
-  database.close();
   return rows.flat();
 }
 

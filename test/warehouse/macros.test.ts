@@ -20,6 +20,58 @@ async function row(sql: string, parameters?: Readonly<Record<string, unknown>>):
   return (rows[0] ?? []).map((value) => (typeof value === 'object' && value !== null ? String(value) : value));
 }
 
+const RAW = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';
+/** Calls of macros, and their values. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'an opcode has a name if it is known, signed or unsigned, and one label: its name, or its hex form': {
+    'opcode_label(0)': 'text_comment',
+    'opcode_label(-2)': '0xfffffffe',
+    'opcode_label(NULL)': null,
+    'opcode_name(-718113061)': 'excess',
+    'opcode_name(3576854235)': 'excess',
+    'opcode_name(1)': null,
+    'opcode_name(NULL)': null,
+    'opcode_hex(-718113061)': '0xd53276db',
+    'opcode_hex(260734629)': '0x0f8a7ea5',
+  },
+  'an account has four forms, with - and _ or with + and /': {
+    'friendly_address($raw)': 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
+    'friendly_address($raw, bounceable := false)': 'UQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_p0p',
+    'friendly_address($raw, testnet := true)': 'kQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_ntm',
+    'friendly_address($raw, bounceable := false, testnet := true)': '0QCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_iaj',
+    "raw_address('EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id/sDs')": RAW,
+    'raw_address(lower($raw))': RAW,
+  },
+  'nanotons become TON without losing a digit': {
+    'ton(1)': '0.000000001',
+    'ton(-9223372036854775808)': '-9223372036.854775808',
+    'typeof(ton(1))': 'DECIMAL(38,9)',
+    "ton('5000000000000000001'::DECIMAL(38,0))": '5000000000.000000001',
+  },
+  'exit codes of the virtual machine and of actions have words; those that contracts choose have none': {
+    'exit_code_name(9)': 'cell underflow',
+    'exit_code_name(-14)': 'out of gas',
+    'exit_code_name(0)': 'success',
+    'exit_code_name(709)': null,
+    'exit_code_name(NULL)': null,
+    'action_result_name(37)': 'not enough TON',
+    'action_result_name(35)': 'invalid source address of a message',
+    'action_result_name(1000)': null,
+  },
+  'an account lies in the shard that begins as it does': {
+    'shard_hex(shard_of($raw))': '8000000000000000',
+    'shard_hex(shard_of($raw, depth := 1))': 'c000000000000000',
+    'shard_hex(shard_of($raw, depth := 4))': 'b800000000000000',
+    "shard_hex(shard_of('-1:' || repeat('3', 64), depth := 4))": '8000000000000000',
+    'shard_of($raw, depth := 2)': -6917529027641081856n,
+  },
+};
+
+test.each(Object.entries(VALUES))('%s', async (_, values) => {
+  const sql = `SELECT ${Object.keys(values).join(', ')}, $raw`;
+  expect(await row(sql, { raw: RAW })).toEqual([...Object.values(values), RAW]);
+});
+
 interface Book {
   readonly [raw: string]: { readonly user_friendly: string };
 }
@@ -53,14 +105,6 @@ test('gas is told in one way where the server swaps it with the fees', async () 
   ]);
 });
 
-test('an opcode has one label: its name, or its hex form', async () => {
-  expect(await row('select opcode_label(0), opcode_label(-2), opcode_label(null)')).toEqual([
-    'text_comment',
-    '0xfffffffe',
-    null,
-  ]);
-});
-
 describe('addresses', () => {
   test('of recorded answers come out as the server shows them, both ways', async () => {
     const known = books();
@@ -72,24 +116,6 @@ describe('addresses', () => {
       { book: JSON.stringify(known.map(([raw, friendly]) => ({ raw, friendly }))) },
     );
     expect(rows).toEqual([]);
-  });
-
-  test('the four forms of one account, with - and _ or with + and /', async () => {
-    const raw = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';
-    expect(
-      await row(
-        `SELECT friendly_address($raw), friendly_address($raw, bounceable := false), friendly_address($raw, testnet := true),
-          friendly_address($raw, bounceable := false, testnet := true)`,
-        { raw },
-      ),
-    ).toEqual([
-      'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
-      'UQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_p0p',
-      'kQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_ntm',
-      '0QCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_iaj',
-    ]);
-    const standard = 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id/sDs';
-    expect(await row('SELECT raw_address($standard), raw_address(lower($raw))', { standard, raw })).toEqual([raw, raw]);
   });
 
   test('a letter that is wrong is noticed by the CRC-16', async () => {
@@ -123,12 +149,6 @@ describe('addresses', () => {
 });
 
 describe('numbers', () => {
-  test('nanotons become TON without losing a digit', async () => {
-    expect(
-      await row("SELECT ton(1), ton(-9223372036854775808), typeof(ton(1)), ton('5000000000000000001'::DECIMAL(38,0))"),
-    ).toEqual(['0.000000001', '-9223372036.854775808', 'DECIMAL(38,9)', '5000000000.000000001']);
-  });
-
   test('a sum of amounts beyond 38 digits fails or is null as a number, and is whole as text', async () => {
     const most = '9'.repeat(38);
     const many = `SELECT ${most}::DECIMAL(38,0) AS x FROM range(1000)`;
@@ -166,10 +186,6 @@ describe('opcodes', () => {
     }
     if (hasShared) expect(told.size).toBeGreaterThan(20);
     for (const [opcode, name] of told) expect(opcodeNames.get(Number(opcode)), opcode).toBe(name);
-    expect(
-      await row('SELECT opcode_name(-718113061), opcode_name(3576854235), opcode_name(1), opcode_name(NULL)'),
-    ).toEqual([...['excess', 'excess', null, null]]);
-    expect(await row('SELECT opcode_hex(-718113061), opcode_hex(260734629)')).toEqual(['0xd53276db', '0x0f8a7ea5']);
   });
 });
 
@@ -179,40 +195,12 @@ test('every layout of a body has an opcode with a name', () => {
   expect(opcodes.filter((opcode) => !opcodeNames.has(opcode))).toEqual([]);
 });
 
-describe('exit codes', () => {
-  test('of the virtual machine and of actions have words; those that contracts choose have none', async () => {
-    expect(
-      await row(
-        'SELECT exit_code_name(9), exit_code_name(-14), exit_code_name(0), exit_code_name(709), exit_code_name(NULL)',
-      ),
-    ).toEqual(['cell underflow', 'out of gas', 'success', null, null]);
-    expect(await row('SELECT action_result_name(37), action_result_name(35), action_result_name(1000)')).toEqual([
-      'not enough TON',
-      'invalid source address of a message',
-      null,
-    ]);
-  });
-});
-
-describe('shards', () => {
-  test('an account lies in the shard that begins as it does', async () => {
-    const account = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';
-    expect(
-      await row(
-        `SELECT shard_hex(shard_of($account)), shard_hex(shard_of($account, depth := 1)), shard_hex(shard_of($account, depth := 4)),
-          shard_hex(shard_of('-1:' || repeat('3', 64), depth := 4)), shard_of($account, depth := 2)`,
-        { account },
-      ),
-    ).toEqual(['8000000000000000', 'c000000000000000', 'b800000000000000', '8000000000000000', -6917529027641081856n]);
-  });
-
-  test('a shard of any depth contains its account, and its sibling does not', async () => {
-    const { rows } = await database.query(
-      `WITH accounts AS (SELECT '0:' || upper(md5(n::VARCHAR) || md5((n + 1)::VARCHAR)) AS account FROM range(20) AS r(n)),
-        shards AS (SELECT account, depth, shard_of(account, depth := depth) AS shard FROM accounts, range(2, 61) AS d(depth))
-       SELECT depth, account FROM shards
-       WHERE NOT shard_contains(shard, account) OR shard_contains(xor(shard, 1::BIGINT << (64 - depth)::INTEGER), account)`,
-    );
-    expect(rows).toEqual([]);
-  });
+test('a shard of any depth contains its account, and its sibling does not', async () => {
+  const { rows } = await database.query(
+    `WITH accounts AS (SELECT '0:' || upper(md5(n::VARCHAR) || md5((n + 1)::VARCHAR)) AS account FROM range(20) AS r(n)),
+      shards AS (SELECT account, depth, shard_of(account, depth := depth) AS shard FROM accounts, range(2, 61) AS d(depth))
+     SELECT depth, account FROM shards
+     WHERE NOT shard_contains(shard, account) OR shard_contains(xor(shard, 1::BIGINT << (64 - depth)::INTEGER), account)`,
+  );
+  expect(rows).toEqual([]);
 });

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { pinFile, pinnedPath, restoreFile, retireFile } from '../../src/warehouse/parquet-store/pinned-files.ts';
-import { makeBatchOf } from './batches.ts';
 import { compact, compactKilled } from './compacting.ts';
 import { withoutLinks } from './filesystem.ts';
 import { itemRows, items } from './tables.ts';
 import {
   clockAt,
   commitItems,
+  commitRows,
   countItems,
-  draftOf,
   freshPath,
   listAll,
   listFiles,
@@ -20,6 +19,7 @@ import {
   openTestReader,
   openTestStore,
   queryFile,
+  tens,
 } from './warehouses.ts';
 
 let duckdb: Database;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => duckdb.close());
 
 async function makeWarehouse(): Promise<string> {
-  const path = await makeItems('parquet', [0, 9, 15], [10, 19, 15], [20, 29, 15]);
+  const path = await makeItems('parquet', ...tens(3, { perDay: 15 }));
   return path;
 }
 
@@ -104,13 +104,8 @@ describe('a superseded file', () => {
     const path = freshPath('parquet');
     const store = await openTestStore(path);
     const span = { from: 0, to: 9 };
-    const commit = async (supersedes: readonly string[]) => {
-      const stage = store.stage('items', span);
-      await stage.write(makeBatchOf(items, itemRows(span.from, span.to)));
-      return store.commit(await stage.finish(), draftOf(span, { supersedes }));
-    };
-    const { id } = await commit([]);
-    await commit([id]);
+    const { id } = await commitRows(store, items, itemRows(0, 9), span);
+    await commitRows(store, items, itemRows(0, 9), span, { supersedes: [id] });
     await store.close();
     expect(await countFolder(path)).toBe(10);
   });

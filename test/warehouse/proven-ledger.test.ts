@@ -4,11 +4,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { sha256Of } from '../../src/core/sha256.ts';
 import { digestOf, type ProvenLedger } from '../../src/warehouse/ledger/proven-ledger.ts';
-import { openDamaged } from '../../src/warehouse/open-store.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { freshFolder } from '../scratch.ts';
-import { items, parts } from './tables.ts';
-import { clockAt, commitItems, copyOf, draftOf, entryPath, freshPath, openTestStore, spoil } from './warehouses.ts';
+import {
+  clockAt,
+  commitItems,
+  copyOf,
+  draftOf,
+  entryPath,
+  freshPath,
+  look,
+  openTestStore,
+  spoil,
+} from './warehouses.ts';
 
 const checkpointPath = (path: string): string => join(path, '_checkpoints', '00000100.jsonl');
 const entryOf = (path: string, number: number): LedgerEntry =>
@@ -48,12 +55,7 @@ function forge(path: string, change: (entries: LedgerEntry[]) => readonly Ledger
 }
 
 async function inspect(path: string, proven?: ProvenLedger) {
-  const damaged = await openDamaged(path, {
-    ...{ tables: [items, parts], spill: join(freshFolder(), 'spill'), memoryMb: 256, proven },
-    ownerOf: () => ({ pipeline: 'items', column: undefined }),
-  });
-  damaged.close();
-  const { entries, faults } = damaged;
+  const { entries, faults } = await look(path, (damaged) => damaged, proven);
   return { numbers: entries.map(({ number }) => number), faults: faults.map(({ kind, entry }) => `${kind} ${entry}`) };
 }
 

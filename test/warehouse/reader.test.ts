@@ -17,6 +17,7 @@ import { WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import {
+  addItems,
   clockAt,
   commitItems,
   copyOf,
@@ -30,6 +31,7 @@ import {
   openTestStore,
   queryFile,
   type StoreKind,
+  withStore,
 } from './warehouses.ts';
 
 const tables = [items, parts];
@@ -65,9 +67,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
 
   test('a reader has the rows, the ledger and the network', async () => {
     const path = freshPath(kind);
-    const store = await openTestStore(path);
-    const entry = await commitItems(store, 1, 10);
-    await store.close();
+    const entry = await withStore(path, (store) => commitItems(store, 1, 10));
     const reader = await openTestReader(path);
     expect(reader).toMatchObject({ kind, path, network: 'sandbox' });
     expect(await countItems(reader)).toEqual({ rows: 10, distinct: 10, parts: 20 });
@@ -242,9 +242,7 @@ test('catalogs that one process makes know the tables of their own warehouses al
 test('an open reader of the catalog is not disturbed when it is replaced', async () => {
   const path = await makeItems('parquet', [1, 10]);
   const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
-  const again = await openTestStore(path);
-  await commitItems(again, 11, 20);
-  await again.close();
+  await addItems(path, [11, 20]);
   expect((await database.query('SELECT count(*) FROM items')).rows).toEqual([[10n]]);
   database.close();
 });
@@ -293,9 +291,7 @@ test('what a newer tonlake made is told so: to update, never to repair', async (
 
 test('a data file in force that lies with the superseded ones comes back; one that is nowhere is an error', async () => {
   const path = freshPath('parquet');
-  const store = await openTestStore(path);
-  const entry = await commitItems(store, 1, 10);
-  await store.close();
+  const entry = await withStore(path, (store) => commitItems(store, 1, 10));
   const file = entry.tables['items']?.files[0]?.path ?? '';
   await retireFile(path, file);
   expect(await listAll(path)).not.toContain(file);

@@ -4,7 +4,7 @@ import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import { type Rewrite, draftOf as rewrittenDraft, stageRewrite } from '../../src/warehouse/rewrite-entries.ts';
 import type { CommitDraft, CommitPart, LedgerEntry } from '../../src/warehouse/store.ts';
 import { parts } from './tables.ts';
-import { changedItems, commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
+import { changedItems, commitItems, countItems, draftOf, freshPath, openTestStore, withStore } from './warehouses.ts';
 
 /** Entry N of the blocks from 10 N to 10 N + 9, which took ten requests. */
 const entryOf = (number: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
@@ -87,9 +87,7 @@ test('an entry covers the kept and the read blocks, as they were from the first 
 
 test('files of older columns are written again with those that the table has now, others keep their names', async () => {
   const path = freshPath('parquet');
-  const older = await openTestStore(path);
-  const entry = await commitItems(older, 1, 10);
-  await older.close();
+  const entry = await withStore(path, (store) => commitItems(store, 1, 10));
   const newer = changedItems((columns) =>
     columns.flatMap((column) => (column.name === 'comment' ? [column, { ...column, name: 'added' }] : [column])),
   );

@@ -11,7 +11,7 @@ import { forgetRange } from '../../src/verify/forget.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { lacksOfQuery } from '../../src/warehouse/query/query-coverage.ts';
 import { tonlake } from '../cli.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 
 /** Blocks of forty seconds of one day. */
 let warehouse: string;
@@ -30,12 +30,8 @@ async function lacksOf(
   path = warehouse,
 ): Promise<readonly string[]> {
   const registry = await loadRegistry();
-  const reader = await openReader(path, registry.tables);
-  try {
-    return await lacksOfQuery(reader, registry, { sql, ...(parameters && { parameters }) });
-  } finally {
-    await reader.close();
-  }
+  const reader = closing(await openReader(path, registry.tables));
+  return lacksOfQuery(reader, registry, { sql, ...(parameters && { parameters }) });
 }
 
 describe('a table that was never exported is missing', () => {
@@ -161,10 +157,9 @@ describe('half a day is missing in part', () => {
   });
 
   test('in the library, whose parameters count', async () => {
-    const opened = await open({ warehouse, strict: true });
+    const opened = closing(await open({ warehouse, strict: true }));
     const sql = 'select count(*) from transactions where block_date = $day';
     await expect(opened.query(sql, { day: '2026-05-01' })).rejects.toMatchObject({ code: 'missing' });
-    await opened.close();
   });
 });
 
@@ -207,10 +202,9 @@ describe('what was removed on purpose', () => {
     await opened.query('from transactions');
     await opened.close();
     expect(warnings).toEqual(['transactions: missing 5002:5003 (forgotten)']);
-    const strict = await open({ warehouse: path, strict: true });
+    const strict = closing(await open({ warehouse: path, strict: true }));
     await expect(strict.query('from transactions')).rejects.toMatchObject({ code: 'missing' });
     await expect(strict.query('select count(*) from blocks')).resolves.toBeDefined();
-    await strict.close();
   });
 
   test('is there when it is exported again', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { decimal38 } from '../../src/declare/column.ts';
-import { Database } from '../../src/sql/database.ts';
 import { Instance } from '../../src/sql/instance.ts';
 import { openReader, openStore } from '../../src/warehouse/open-store.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
@@ -14,14 +13,18 @@ import { itemRows, items, parts } from './tables.ts';
 import {
   changedItems,
   commitItems,
+  commitRows,
   countItems,
   draftOf,
+  editFile,
   freshPath,
   listAll,
   makeItems,
   openTestStore,
+  queryFile,
   type StoreKind,
   stageItems,
+  stageRows,
 } from './warehouses.ts';
 
 describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
@@ -68,9 +71,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   test('every value comes back as it was written, sorted within its file', async () => {
     const store = await openTestStore(freshPath(kind));
     const rows = itemRows(1, 300, 100);
-    const stage = store.stage('items', { from: 1, to: 300 });
-    await stage.write(makeBatchOf(items, rows.toReversed()));
-    await store.commit(await stage.finish(), draftOf({ from: 1, to: 300 }));
+    await commitRows(store, items, rows.toReversed(), { from: 1, to: 300 });
     const { rows: found } = await store.query('SELECT * FROM items ORDER BY lt');
     const names = items.columns.map(({ name }) => name);
     expect(found.map((row) => row.map(readBack))).toEqual(rows.map((row) => names.map((name) => row[name] ?? null)));
@@ -134,9 +135,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
 
   test('a span without rows can be committed, with tables and without', async () => {
     const store = await openTestStore(freshPath(kind));
-    const stage = store.stage('items', { from: 1, to: 5 });
-    await stage.write(makeBatchOf(items, []));
-    const entry = await store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }));
+    const entry = await commitRows(store, items, [], { from: 1, to: 5 });
     expect(entry.tables['items']).toMatchObject({ rows: 0, keyHash: '0', sums: { lt: '0', fees: '0' }, files: [] });
     const empty = await store.commit(
       await store.stage('items', { from: 6, to: 6 }).finish(),
@@ -180,14 +179,8 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   test('rows of a table that is declared otherwise, or not at all, are refused', async () => {
     const store = await openTestStore(freshPath(kind), { tables: [items] });
     await expect(commitItems(store, 1, 5)).rejects.toMatchObject({ message: 'store: table parts is not declared' });
-    const stage = store.stage('items', { from: 1, to: 5 });
-    await stage.write(
-      makeBatchOf(
-        changedItems((columns) => columns.slice(0, -1)),
-        itemRows(1, 5),
-      ),
-    );
-    await expect(store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }))).rejects.toMatchObject({
+    const shorter = changedItems((columns) => columns.slice(0, -1));
+    await expect(commitRows(store, shorter, itemRows(1, 5), { from: 1, to: 5 })).rejects.toMatchObject({
       message: 'store: table items is declared otherwise than its staged rows',
     });
   });
@@ -228,14 +221,8 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       .named('amount', () => undefined);
     const later = changedItems((columns) => [...columns.slice(0, 2), added, ...columns.slice(2)]);
     const again = await openTestStore(path, { tables: [later, parts] });
-    const stage = again.stage('items', { from: 11, to: 12 });
-    await stage.write(
-      makeBatchOf(
-        later,
-        itemRows(11, 12).map((row) => ({ ...row, amount: 5n })),
-      ),
-    );
-    await again.commit(await stage.finish(), draftOf({ from: 11, to: 12 }));
+    const newer = itemRows(11, 12).map((row) => ({ ...row, amount: 5n }));
+    await commitRows(again, later, newer, { from: 11, to: 12 });
     const { rows } = await again.query('SELECT count(*), count(amount), sum(amount)::BIGINT FROM items');
     expect(rows).toEqual([[12n, 2n, 10n]]);
     const { columns } = await again.query('SELECT * FROM items');
@@ -351,11 +338,8 @@ test('a file that is no DuckDB file is refused, and not touched', async () => {
 });
 
 test('a DuckDB file of somebody else is refused', async () => {
-  const { Database } = await import('../../src/sql/database.ts');
-  const path = join(freshFolder(), 'other.duckdb');
-  const other = await Database.open(path);
-  await other.run('CREATE TABLE t (a INTEGER)');
-  other.close();
+  const path = freshPath('duckdb');
+  await editFile(path, 'CREATE TABLE t (a INTEGER)');
   await expect(openTestStore(path)).rejects.toMatchObject({ code: 'not-a-warehouse' });
 });
 
@@ -372,9 +356,7 @@ test('rows that are written anew are in row groups that are bounded by the bytes
   const store = await openTestStore(freshPath('parquet'));
   const comment = 'x'.repeat(4096);
   const rows = itemRows(1, 20_000).map((row) => ({ ...row, comment }));
-  const stage = store.stage('items', { from: 1, to: 20_000 });
-  await stage.write(makeBatchOf(items, rows.toReversed()));
-  const staged = await stage.finish();
+  const staged = await stageRows(store, items, rows.toReversed(), { from: 1, to: 20_000 });
   const [file] = staged.tables['items']?.files ?? [];
   expect(file?.bytes).toBeLessThan(8 * 2 ** 20);
   const { rows: groups } = await store.query(
@@ -387,28 +369,25 @@ test('rows that are written anew are in row groups that are bounded by the bytes
 test('views and macros of a DuckDB file are made once, and again where they are missing or of another version', async () => {
   const path = freshPath('duckdb');
   const kept = "SELECT value FROM _meta WHERE name = 'declared'";
-  const edit = async (...statements: readonly string[]): Promise<readonly unknown[]> => {
-    const database = await Database.open(path);
-    for (const statement of statements) await database.run(statement);
-    const { rows } = await database.query(kept);
-    database.close();
-    return rows;
-  };
   await (await openTestStore(path)).close();
-  const made = await edit('CREATE OR REPLACE MACRO ton(x) AS 77');
+  await editFile(path, 'CREATE OR REPLACE MACRO ton(x) AS 77');
+  const made = await queryFile(path, kept);
   expect(made).toEqual([[expect.stringMatching(/^[0-9a-f]{64}$/)]]);
   const same = await openTestStore(path);
   expect((await same.query('SELECT ton(5)::INTEGER')).rows).toEqual([[77]]);
   await same.close();
-  await edit('DROP VIEW items');
+  await editFile(path, 'DROP VIEW items');
   const mended = await openTestStore(path);
   expect((await mended.query('SELECT count(*) FROM items')).rows).toEqual([[0n]]);
   await mended.close();
-  await edit("UPDATE _meta SET value = 'older' WHERE name = 'declared'", 'CREATE OR REPLACE MACRO ton(x) AS 77');
+  await editFile(
+    path,
+    "UPDATE _meta SET value = 'older' WHERE name = 'declared'; CREATE OR REPLACE MACRO ton(x) AS 77",
+  );
   const newer = await openTestStore(path);
   expect((await newer.query('SELECT ton(5)::VARCHAR')).rows).toEqual([['0.000000005']]);
   await newer.close();
-  expect(await edit()).toEqual(made);
+  expect(await queryFile(path, kept)).toEqual(made);
 });
 
 test('DuckDB files that a process makes have the tables and the network of their own, in blocks of one size', async () => {
@@ -421,12 +400,11 @@ test('DuckDB files that a process makes have the tables and the network of their
   for (const { tables, network } of made) {
     const path = freshPath('duckdb');
     await (await openTestStore(path, { tables, network })).close();
-    const database = await Database.open(path);
-    const { rows } = await database.query(
+    const rows = await queryFile(
+      path,
       `SELECT (SELECT list(table_name ORDER BY table_name) FROM duckdb_tables() WHERE schema_name = '_rows')::VARCHAR,
         (SELECT value FROM _meta WHERE name = 'network'), (SELECT block_size::INTEGER FROM pragma_database_size())`,
     );
-    database.close();
     expect(rows).toEqual([[`[${tables.map(({ name }) => name).join(', ')}]`, network, 65_536]]);
   }
 });

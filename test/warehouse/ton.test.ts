@@ -4,14 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
-import { Database } from '../../src/sql/database.ts';
 import { collectRows } from '../../src/sql/query-result.ts';
 import { tonViews } from '../../src/sql/ton-views.ts';
 import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
 import { openQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
+import { queryFile } from './warehouses.ts';
 
 /** Constants to compare a column with, by its type. A part of the plan shows them. */
 const CONSTANTS: Readonly<Record<string, string>> = { VARCHAR: "'0:00'", BIGINT: '5', INTEGER: '5' };
@@ -40,13 +40,9 @@ beforeAll(async () => {
 /** Rows of a query, and its warnings. */
 async function ask(sql: string, path = warehouse) {
   const warnings: string[] = [];
-  const reader = await openQueries(path, { onWarning: (message) => warnings.push(message) });
-  try {
-    const { rows } = await reader.read(sql, collectRows);
-    return { rows, warnings };
-  } finally {
-    await reader.close();
-  }
+  const reader = closing(await openQueries(path, { onWarning: (message) => warnings.push(message) }));
+  const { rows } = await reader.read(sql, collectRows);
+  return { rows, warnings };
 }
 
 describe('a view of ton', () => {
@@ -54,30 +50,21 @@ describe('a view of ton', () => {
     '%s has the columns and types of its header, with all that it reads and without',
     async (name, { columns }) => {
       const expected = columns.map((column) => [column.name, column.type]);
-      const scratch = await EmptyDatabase.open(registry);
+      const scratch = closing(await EmptyDatabase.open(registry));
       const described = async () => {
         const { rows } = await scratch.query(`DESCRIBE SELECT * FROM ton.${name}`);
         return rows.map(([column, type]) => [column, String(type)]);
       };
-      try {
-        const without = await described();
-        for (const { table } of marts) scratch.declare(table);
-        expect([without, await described()]).toEqual([expected, expected]);
-      } finally {
-        await scratch.close();
-      }
+      const without = await described();
+      for (const { table } of marts) scratch.declare(table);
+      expect([without, await described()]).toEqual([expected, expected]);
     },
   );
 
   test('reads what its header says', async () => {
-    const scratch = await EmptyDatabase.open(registry);
-    try {
-      for (const { name, inputs, sql } of tonViews().filter((view) => view.sql !== '')) {
-        const read = [...sql.matchAll(/\bmain\.(\w+)/g)].map(([, table]) => table);
-        expect([...new Set(read)].sort(), name).toEqual([...inputs].sort());
-      }
-    } finally {
-      await scratch.close();
+    for (const { name, inputs, sql } of tonViews().filter((view) => view.sql !== '')) {
+      const read = [...sql.matchAll(/\bmain\.(\w+)/g)].map(([, table]) => table);
+      expect([...new Set(read)].sort(), name).toEqual([...inputs].sort());
     }
   });
 
@@ -91,15 +78,10 @@ describe('a view of ton', () => {
     ['dex_trades', 'dex_swaps'],
   ])('%s has the rows of %s, in a folder, its catalog and a file', async (view, behind) => {
     const counts = `SELECT (SELECT count(*) FROM ton.${view}) = (SELECT count(*) FROM ${behind}), count(*) > 0 FROM ton.transactions`;
-    const catalog = await Database.open(join(warehouse, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
-    try {
-      const there = view === 'dex_trades' ? warehouse : file;
-      expect([(await ask(counts)).rows, (await catalog.query(counts)).rows, (await ask(counts, there)).rows]).toEqual(
-        Array.from({ length: 3 }, () => [[true, true]]),
-      );
-    } finally {
-      catalog.close();
-    }
+    const there = view === 'dex_trades' ? warehouse : file;
+    expect([(await ask(counts)).rows, await queryFile(warehouse, counts), (await ask(counts, there)).rows]).toEqual(
+      Array.from({ length: 3 }, () => [[true, true]]),
+    );
   });
 
   test('is found under its quoted name, and listed', async () => {

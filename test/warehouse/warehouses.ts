@@ -1,15 +1,17 @@
 import { cpSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, TestRunner } from 'vitest';
+import { expect } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { Span } from '../../src/core/span.ts';
 import type { TableDef } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
-import { type OpenStoreOptions, openReader, openStore } from '../../src/warehouse/open-store.ts';
+import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
+import type { ProvenLedger } from '../../src/warehouse/ledger/proven-ledger.ts';
+import { type OpenStoreOptions, openDamaged, openReader, openStore } from '../../src/warehouse/open-store.ts';
 import type { Reader, ReaderOptions } from '../../src/warehouse/reader.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, Store, TableFile } from '../../src/warehouse/store.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
 import { itemRows, items, partRows, parts } from './tables.ts';
 
@@ -31,37 +33,62 @@ export async function openTestStore(path: string, more: Partial<OpenStoreOptions
     command: 'tonlake run x',
     ...more,
   });
-  return closedWithTest(store);
+  return closing(store);
 }
 
 /** A reader of items and parts, which is closed with the test that opens it. */
 export async function openTestReader(path: string, options?: ReaderOptions): Promise<Reader> {
-  return closedWithTest(await openReader(path, [items, parts], options));
+  return closing(await openReader(path, [items, parts], options));
 }
 
-/** Closes it at the end of the running test, unless the test has done so. What is opened outside of a test is closed by its owner. */
-function closedWithTest<T extends { close(): Promise<void> }>(opened: T): T {
-  if (TestRunner.getCurrentTest() === undefined) return opened;
-  let isClosed = false;
-  const close = opened.close.bind(opened);
-  onTestFinished(async () => (isClosed ? undefined : close()));
-  return Object.assign(opened, {
-    close: () => {
-      isClosed = true;
-      return close();
-    },
+/** Looks at a warehouse of items and parts that may be damaged, while it is open. */
+export async function look<T>(
+  path: string,
+  use: (damaged: DamagedStore) => Promise<T> | T,
+  proven?: ProvenLedger,
+): Promise<T> {
+  const damaged = await openDamaged(path, {
+    ...{ tables: [items, parts], spill: join(freshFolder(), 'spill'), memoryMb: 256, proven },
+    ownerOf: (name) => ({ pipeline: 'items', column: name === 'items' ? 'lt' : undefined }),
+  });
+  try {
+    return await use(damaged);
+  } finally {
+    damaged.close();
+  }
+}
+
+/** What is done with a store that is closed after it. */
+export async function withStore<T>(
+  path: string,
+  work: (store: Store) => Promise<T>,
+  more?: Partial<OpenStoreOptions>,
+): Promise<T> {
+  const store = await openTestStore(path, more);
+  const done = await work(store);
+  await store.close();
+  return done;
+}
+
+type ItemsDraft = Partial<CommitDraft> & { readonly perDay?: number | undefined };
+type ItemsSpan = readonly [from: number, to: number, more?: ItemsDraft];
+
+/** Commits items for each span to a warehouse that nobody has open. */
+export async function addItems(path: string, ...spans: readonly ItemsSpan[]): Promise<void> {
+  await withStore(path, async (store) => {
+    for (const span of spans) await commitItems(store, ...span);
   });
 }
 
+/** Spans of ten items, one after the other. */
+export function tens(count: number, more: ItemsDraft = {}): readonly ItemsSpan[] {
+  return Array.from({ length: count }, (_, at) => [at * 10, at * 10 + 9, more] as const);
+}
+
 /** A closed warehouse of items, with a commit for each span. @returns its path */
-export async function makeItems(
-  kind: StoreKind,
-  ...spans: readonly (readonly [from: number, to: number, perDay?: number])[]
-): Promise<string> {
+export async function makeItems(kind: StoreKind, ...spans: readonly ItemsSpan[]): Promise<string> {
   const path = freshPath(kind);
-  const store = await openTestStore(path);
-  for (const [from, to, perDay] of spans) await commitItems(store, from, to, { perDay });
-  await store.close();
+  await addItems(path, ...spans);
   return path;
 }
 
@@ -85,6 +112,26 @@ export function draftOf(span: Span, more: Partial<CommitDraft> = {}): CommitDraf
   };
 }
 
+type Rows = Parameters<typeof makeBatchOf>[1];
+
+/** Stages rows of one table. */
+export async function stageRows(store: Store, table: TableDef, rows: Rows, span: Span): Promise<StagedSpan> {
+  const stage = store.stage(table.name, span);
+  await stage.write(makeBatchOf(table, rows));
+  return stage.finish();
+}
+
+/** Commits rows of one table. */
+export async function commitRows(
+  store: Store,
+  table: TableDef,
+  rows: Rows,
+  span: Span,
+  more?: Partial<CommitDraft>,
+): Promise<LedgerEntry> {
+  return store.commit(await stageRows(store, table, rows, span), draftOf(span, more));
+}
+
 /** Stages the items and parts of a span. */
 export async function stageItems(store: Store, span: Span, perDay?: number): Promise<StagedSpan> {
   const stage = store.stage('items', span);
@@ -95,12 +142,7 @@ export async function stageItems(store: Store, span: Span, perDay?: number): Pro
   return stage.finish();
 }
 
-export async function commitItems(
-  store: Store,
-  from: number,
-  to: number,
-  more: Partial<CommitDraft> & { perDay?: number | undefined } = {},
-): Promise<LedgerEntry> {
+export async function commitItems(store: Store, from: number, to: number, more: ItemsDraft = {}): Promise<LedgerEntry> {
   const { perDay, ...draft } = more;
   return store.commit(await stageItems(store, { from, to }, perDay), draftOf({ from, to }, draft));
 }
