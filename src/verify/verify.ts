@@ -8,14 +8,7 @@ import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { trimGrownProcess } from '../sql/freed-memory.ts';
-import {
-  type DamagedStore,
-  doneSpans,
-  filesIn,
-  type LedgerEntry,
-  type ProvenLedger,
-  spansOf,
-} from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, type ProvenLedger, spansOf } from '../warehouse/index.ts';
 import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -157,6 +150,7 @@ export async function inspectWarehouse<T>(
       isWidened,
       report,
     });
+    const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
     const content = options.content === true ? await hashContent(warehouse, registry, limits, range) : undefined;
     return use({
       warehouse,
@@ -174,7 +168,7 @@ export async function inspectWarehouse<T>(
         spans: doneByPipeline(chosen),
         unproven: unprovenByPipeline(chosen, registry, compared),
         entries: chosen.length,
-        files: filesIn(chosen).length,
+        files: files.length,
         edges,
         unchecked,
         ...(content === undefined ? {} : { content }),

@@ -40,7 +40,7 @@ export {
   PARTIAL,
   spansOf,
 } from './ledger/done-spans.ts';
-export { blocksOf, entriesIn, filesIn } from './ledger/entries-in.ts';
+export { blocksOf, entriesIn } from './ledger/entries-in.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { ProvenLedger } from './ledger/proven-ledger.ts';
 export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';

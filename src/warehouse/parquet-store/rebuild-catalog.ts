@@ -7,8 +7,13 @@ import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
-import { openStore } from '../open-store.ts';
-import type { KnownWarehouse } from '../query/warehouse-registry.ts';
+import { type OpenStoreOptions, openStore } from '../open-store.ts';
+import type { Store } from '../store.ts';
+
+interface CatalogOptions extends Pick<Store, 'path' | 'kind'> {
+  readonly network: string;
+  readonly registry: Pick<OpenStoreOptions, 'tables' | 'pipelines'>;
+}
 
 /**
  * Rebuilds the catalog of a Parquet warehouse, for example after a move. A DuckDB warehouse is its own catalog.
@@ -16,7 +21,7 @@ import type { KnownWarehouse } from '../query/warehouse-registry.ts';
  * @returns path of the catalog
  * @throws {StoreError} `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog current anyway
  */
-export async function rebuildCatalog({ path, kind, network, registry }: KnownWarehouse): Promise<string> {
+export async function rebuildCatalog({ path, kind, network, registry }: CatalogOptions): Promise<string> {
   if (isObjectUrl(path)) throw noCatalog(path);
   if (kind === 'duckdb') return path;
   const { tables, pipelines } = registry;
