@@ -4,26 +4,13 @@ import type { Span } from '../core/span.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Maximum number of blocks whose horizon is in memory. */
-const MAX_KNOWN = 1_000;
-
 /**
- * Finds the range of logical time of spans of masterchain blocks: from the safe horizon of the block before a span to that of its last
- * block. Every transaction below the safe horizon of a block belongs to that block or an earlier one.
+ * The range of logical time of a span of masterchain blocks: from the safe horizon of the block before it to that of its last block. Every
+ * transaction below the safe horizon of a block belongs to that block or an earlier one.
  */
-export function horizonRanges(context: WalkContext): (span: Span) => Promise<LtWindow> {
-  const known = new Map<number, Promise<bigint>>();
-  const at = (seqno: number): Promise<bigint> => {
-    const horizon = known.get(seqno) ?? fetchHorizon(context, seqno);
-    // The end of one span is the start of the next; others are not needed again.
-    if (known.size > MAX_KNOWN) known.clear();
-    known.set(seqno, horizon);
-    return horizon;
-  };
-  return async ({ from, to }) => {
-    const start = from <= context.ends.first ? await firstLt(context) : await at(from - 1);
-    return { from: start, to: (await at(to)) - 1n };
-  };
+export async function horizonRange(context: WalkContext, { from, to }: Span): Promise<LtWindow> {
+  const start = from <= context.ends.first ? await firstLt(context) : await fetchHorizon(context, from - 1);
+  return { from: start, to: (await fetchHorizon(context, to)) - 1n };
 }
 
 async function fetchHorizon({ source, pipeline, states }: WalkContext, seqno: number): Promise<bigint> {

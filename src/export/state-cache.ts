@@ -6,11 +6,11 @@ import type { Source } from '../http/source.ts';
 const MOST = 1_000;
 
 /**
- * Caches shard states. They never change, so the pipelines of a round share them, and the state at the end of a round is the one before
- * the next. Clear it when rows do not agree with the chain: a state may be wrong.
+ * Caches shard states. They never change, so the pipelines of a round share them, and the state at the end of a span or a round is the one
+ * before the next. Clear it when rows do not agree with the chain: a state may be wrong.
  */
 export class StateCache {
-  readonly #states = new Map<number, readonly NamedHeader[]>();
+  readonly #states = new Map<number, Promise<readonly NamedHeader[]>>();
 
   has(seqno: number): boolean {
     return this.#states.has(seqno);
@@ -28,10 +28,11 @@ export class StateCache {
   ): Promise<readonly NamedHeader[]> {
     const known = isAgain ? undefined : this.#states.get(seqno);
     if (known !== undefined) return known;
-    const state = await fetchShardState(source, seqno, label, options);
+    const state = fetchShardState(source, seqno, label, options);
     const [oldest] = this.#states.keys();
     if (oldest !== undefined && this.#states.size >= MOST) this.#states.delete(oldest);
     this.#states.set(seqno, state);
+    state.catch(() => this.#states.delete(seqno));
     return state;
   }
 

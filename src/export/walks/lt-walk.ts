@@ -9,7 +9,7 @@ import { ListProof } from '../list-proof.ts';
 import type { PageRules } from '../load-rules.ts';
 import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
 import { listRequest, PAGE_ROWS, type Parameters, pageOf, windowOf } from '../page-request.ts';
-import { horizonRanges } from '../safe-horizon.ts';
+import { horizonRange } from '../safe-horizon.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { accountsOfTies } from '../split-ties.ts';
@@ -41,7 +41,6 @@ export const ltWalk: WalkKind<LtWalk> = {
 /** Shared by the spans of a walk. */
 interface SharedWork {
   readonly context: Context;
-  readonly rangeOf: (span: Span) => Promise<LtWindow>;
   readonly proof: ListProof;
   /** Rows so far, for planning. */
   readonly density: { rows: number; blocks: number };
@@ -77,12 +76,7 @@ function clip(spans: readonly Span[], { from, to }: Span): readonly Span[] {
 }
 
 function shareWork(context: Context): SharedWork {
-  return {
-    context,
-    rangeOf: horizonRanges(context),
-    proof: new ListProof(context),
-    density: { rows: 0, blocks: 0 },
-  };
+  return { context, proof: new ListProof(context), density: { rows: 0, blocks: 0 } };
 }
 
 function sizeOf({ rows, blocks }: SharedWork['density']): number {
@@ -119,7 +113,7 @@ function ltSpan(
     rows: { block: undefined, audit: { kind: 'keys' } },
     rowsOf: (part) => ({ kind: 'within', column: pipeline.walk.column, ...partAt(part).range }),
     async *plan() {
-      parts = await Promise.all(only.map(async (each) => ({ span: each, range: await work.rangeOf(each) })));
+      parts = await Promise.all(only.map(async (each) => ({ span: each, range: await horizonRange(context, each) })));
       const ranges = parts.map((part) => part.range);
       range = { from: (ranges[0] as LtWindow).from, to: (ranges.at(-1) as LtWindow).to };
       const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;

@@ -6,7 +6,6 @@ import {
   blockRefOf,
   includedBy,
   type MessageKey,
-  type MessageRow,
   masterchainSeqno,
   type TransactionRow,
 } from '../chain/model.ts';
@@ -57,12 +56,12 @@ function addressOrNull(view: View, account: Account | undefined, epoch: number):
 }
 
 /** The indexed sides of a message in the requested direction. */
-function sidesIn(view: View, row: MessageRow, direction: string | undefined) {
+function sidesIn(view: View, row: MessageKey, direction: string | undefined) {
   const { sent, received } = view.sidesOf(row);
   return { inbound: direction === 'out' ? undefined : received, outbound: direction === 'in' ? undefined : sent };
 }
 
-function hasSide(view: View, row: MessageRow, direction: string | undefined): boolean {
+function hasSide(view: View, row: MessageKey, direction: string | undefined): boolean {
   return Object.values(sidesIn(view, row, direction)).some((side) => side !== undefined);
 }
 
@@ -165,7 +164,7 @@ export const chainLists = {
     record: (row, request) => request.transaction(row),
   }),
   /** By creation and hash; those without creation come first when descending and last when ascending. */
-  'GET /messages': rows<MessageRow>({
+  'GET /messages': rows<MessageKey>({
     refuse: refuseDirection,
     rows: (request) => {
       const hashes = request.has('msg_hash') ? request.list('msg_hash') : request.list('hash');
@@ -182,10 +181,10 @@ export const chainLists = {
       return none ? [] : request.view.inboundExternals();
     },
     where: messageFields,
-    at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
+    at: (row, { view }) => view.chain.created(row),
     filter: (row, { view, text }) => hasSide(view, row, text('direction')),
     order: ({ view }, sort) => [
-      [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
+      [(row) => view.chain.created(row)?.[0] ?? Number.MAX_SAFE_INTEGER, sort],
       [(row) => view.chain.messageHash(row), sort],
     ],
     record: (row, request) => {

@@ -2,7 +2,7 @@ import { type ActionRow, Actions } from '../actions/actions.ts';
 import { Chain, type ChainOptions } from '../chain/chain.ts';
 import { FIRST_SEQNO, slotOf } from '../chain/clock.ts';
 import { cached } from '../chain/mix.ts';
-import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
+import { backOf, type MessageKey, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import { BlockRecords } from '../page/block-records.ts';
 import { TransactionRecords } from '../page/transaction-records.ts';
@@ -43,14 +43,14 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
   const network = sharedNetwork(seed, options);
   const { chain, actions } = network;
   let bodies: ReadonlyMap<string, string> | undefined;
-  let externals: { readonly head: number; readonly rows: readonly MessageRow[] } | undefined;
+  let externals: { readonly head: number; readonly rows: readonly MessageKey[] } | undefined;
 
   /** True if a masterchain block is indexed, with everything in it. */
   const isIndexed = (seqno: number): boolean => seqno >= FIRST_SEQNO && seqno <= head();
   const isVisible = (row: TransactionRow): boolean => isIndexed(masterchainSeqno(row));
 
-  const readInboundExternals = (): readonly MessageRow[] => {
-    const found: MessageRow[] = [];
+  const readInboundExternals = (): readonly MessageKey[] => {
+    const found: MessageKey[] = [];
     for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(head()); slot += 1) {
       for (const row of chain.createdIn(slot)) {
         if (row.message.from === undefined && sidesOf(row).received !== undefined) found.push(row);
@@ -61,7 +61,7 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
   };
 
   /** The transactions of a message that are indexed. */
-  const sidesOf = ({ template, message, epoch }: MessageRow) => {
+  const sidesOf = ({ template, message, epoch }: MessageKey) => {
     const shown = (transaction: Transaction | undefined, at: number): TransactionRow | undefined => {
       const row = transaction && chain.row(template, transaction, at);
       return row !== undefined && isVisible(row) ? row : undefined;
@@ -90,10 +90,10 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
     isComplete: (trace: TraceRow): boolean => isIndexed(endSeqno(trace)),
 
     transactionByHash: (hash: string): TransactionRow | undefined => chain.transactionByHash(hash, head()),
-    messageByHash: (hash: string): MessageRow | undefined => chain.messageByHash(hash, head()),
+    messageByHash: (hash: string): MessageKey | undefined => chain.messageByHash(hash, head()),
 
     /** The received inbound externals of the whole chain: they have no time. @throws {ApiError} 500 if they are too many */
-    inboundExternals: (): readonly MessageRow[] => {
+    inboundExternals: (): readonly MessageKey[] => {
       if (externals?.head !== head()) externals = { head: head(), rows: readInboundExternals() };
       return externals.rows;
     },

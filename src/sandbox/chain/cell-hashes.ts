@@ -37,6 +37,7 @@ interface Places {
   timeOf(key: TransactionKey): number;
   transactionHash(key: TransactionKey): string;
   stateHash(key: TransactionKey, side: 'before' | 'after'): string;
+  created(key: MessageKey): readonly [lt: number, utime: number] | undefined;
 }
 
 /** The hashes of one epoch of a template, by id, each made on first use. */
@@ -166,13 +167,13 @@ export class CellHashes {
     return pair.maybe(sent.length === 0 ? undefined : sent, (entries) => pair.ref(dictionary(entries, 15))).digest();
   }
 
-  #messageCell({ template, message, epoch }: MessageKey): CellRef {
-    const { source, destination, from, init } = message;
+  #messageCell(key: MessageKey): CellRef {
+    const { message, epoch } = key;
+    const { source, destination, init } = message;
     const cell: Builder = new CellBuilder<CellRef>();
     const created = (): void => {
-      if (from === undefined) return;
-      const sender = { template, transaction: from, epoch };
-      cell.uint(ltIn(sender) + message.order, 64).uint(this.#chain.timeOf(sender), 32);
+      const [lt = 0, utime = 0] = this.#chain.created(key) ?? [];
+      cell.uint(lt, 64).uint(utime, 32);
     };
     if (message.kind === 'external-in') {
       this.#address(cell.uint(0b1000, 4), destination, epoch).variable(message.importFee);

@@ -7,17 +7,8 @@ import { type Clock, clockOf, EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, 
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
 import { cached, must } from './mix.ts';
-import type {
-  BlockRow,
-  Message,
-  MessageKey,
-  MessageRow,
-  Template,
-  Transaction,
-  TransactionKey,
-  TransactionRow,
-} from './model.ts';
-import { backOf, includedWithin, ltIn, slotWithin, startOf } from './model.ts';
+import type { BlockRow, MessageKey, Template, Transaction, TransactionKey, TransactionRow } from './model.ts';
+import { backOf, includedWithin, ltIn, slotWithin, startOf, stateAt } from './model.ts';
 import { makeQuietContracts, type QuietContracts } from './quiet-contracts.ts';
 import type { BlockPlan } from './shards.ts';
 import { HASH_KIND, TagCodec } from './tag.ts';
@@ -191,13 +182,11 @@ export class Chain {
   }
 
   /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
-  createdIn(slot: number): readonly MessageRow[] {
+  createdIn(slot: number): readonly MessageKey[] {
     return this.#acting(slot).flatMap(({ group: { template, made }, epoch, at }) =>
-      (made.get(at) ?? []).flatMap(({ incoming, outgoing }) =>
-        [...(incoming?.kind === 'external-in' ? [incoming] : []), ...outgoing].map((message) =>
-          this.#messageRow(template, message, epoch),
-        ),
-      ),
+      (made.get(at) ?? [])
+        .flatMap(({ incoming, outgoing }) => (incoming?.kind === 'external-in' ? [incoming, ...outgoing] : outgoing))
+        .map((message) => ({ template, message, epoch })),
     );
   }
 
@@ -208,11 +197,11 @@ export class Chain {
     );
   }
 
-  #messageRow(template: Template, message: Message, epoch: number): MessageRow {
-    const { from } = message;
-    if (from === undefined) return { template, message, epoch, createdLt: -1, createdAt: -1 };
-    const { lt, now } = this.row(template, from, epoch);
-    return { template, message, epoch, createdLt: lt + message.order, createdAt: now };
+  /** Logical time and Unix seconds of the creation of a message; undefined for one from outside. */
+  created({ template, message: { from, order }, epoch }: MessageKey): readonly [lt: number, utime: number] | undefined {
+    if (from === undefined) return undefined;
+    const sender = { template, transaction: from, epoch };
+    return [ltIn(sender) + order, this.timeOf(sender)];
   }
 
   /** Blocks that a masterchain block includes, itself first. */
@@ -266,12 +255,10 @@ export class Chain {
   }
 
   /** Hash of the state of an account before or after a transaction. */
-  stateHash({ template, transaction, epoch }: TransactionKey, side: 'before' | 'after'): string {
-    const { previous, previousBack, origStatus, endStatus } = transaction;
-    const [of, status, at] =
-      side === 'after' ? [transaction, endStatus, epoch] : [previous, origStatus, epoch - previousBack];
-    if (of === undefined || status === 'nonexist') return NO_STATE_HASH;
-    return this.codec.hash(template.family, HASH_KIND.state, of.id, at);
+  stateHash(key: TransactionKey, side: 'before' | 'after'): string {
+    const { template, transaction, epoch, status } = stateAt(key, side);
+    if (transaction === undefined || status === 'nonexist') return NO_STATE_HASH;
+    return this.codec.hash(template.family, HASH_KIND.state, transaction.id, epoch);
   }
 
   /** Data of an account after a transaction, the same in every epoch. */
@@ -309,11 +296,11 @@ export class Chain {
   }
 
   /** A message by its hash or its normalized hash. */
-  messageByHash(hash: string, head: number): MessageRow | undefined {
+  messageByHash(hash: string, head: number): MessageKey | undefined {
     const found = this.#find(hash, head);
     const message = found === undefined || found.kind === 'transaction' ? undefined : found.template.messages[found.id];
     if (found?.kind === 'normalized' && message?.normalized !== true) return undefined;
-    return found && message && this.#messageRow(found.template, message, found.epoch);
+    return found && message && { template: found.template, message, epoch: found.epoch };
   }
 
   /** The last repetition of a template that has begun at a head. */

@@ -155,14 +155,6 @@ export interface MessageKey {
   readonly epoch: number;
 }
 
-/** A message, with the values by which it is listed. */
-export interface MessageRow extends MessageKey {
-  /** -1 for messages from outside, which have none. */
-  readonly createdLt: number;
-  /** Unix seconds; -1 for messages from outside. */
-  readonly createdAt: number;
-}
-
 /** A block in a certain epoch. */
 export interface BlockRow {
   readonly plan: BlockPlan;
@@ -206,6 +198,14 @@ export function gasIn({
   epoch,
 }: TransactionKey): Pick<Compute, 'gasFees' | 'gasUsed'> {
   return epoch >= EXTREME_EPOCH && extreme !== undefined ? extreme : compute;
+}
+
+/** The state of an account before or after a transaction: its status, and the transaction that left it, if any. */
+export function stateAt({ template, transaction, epoch }: TransactionKey, side: 'before' | 'after') {
+  const { previous, previousBack, origStatus, endStatus, extraBefore, extraAfter } = transaction;
+  return side === 'after'
+    ? { template, transaction, epoch, status: endStatus, extra: extraAfter }
+    : { template, transaction: previous, epoch: epoch - previousBack, status: origStatus, extra: extraBefore };
 }
 
 /** The transaction of the same account before. */

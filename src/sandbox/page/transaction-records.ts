@@ -12,6 +12,7 @@ import {
   type MessageKey,
   masterchainSeqno,
   previousOf,
+  stateAt,
   type TransactionRow,
   valueIn,
 } from '../chain/model.ts';
@@ -58,11 +59,11 @@ export class TransactionRecords {
   /** A message in the epoch of its sender, or of its receiver if it comes from outside. */
   message(key: MessageKey) {
     const chain = this.#chain;
-    const { template, message, epoch } = key;
-    const { from, init } = message;
+    const { message, epoch } = key;
+    const { init } = message;
     const body = message.body.in(epoch);
     const address = (account: Account | undefined) => account && addressOf(account, epoch, chain.codec);
-    const sender = from && { template, transaction: from, epoch };
+    const created = chain.created(key);
     const isInternal = message.kind === 'internal';
     return {
       hash: chain.messageHash(key),
@@ -73,8 +74,8 @@ export class TransactionRecords {
       fwd_fee: isInternal ? String(message.fwdFee) : null,
       ihr_fee: isInternal ? '0' : null,
       extra_flags: message.extraFlags,
-      created_lt: sender && String(ltIn(sender) + message.order),
-      created_at: sender && String(chain.timeOf(sender)),
+      created_lt: created && String(created[0]),
+      created_at: created && String(created[1]),
       opcode: body.opcode,
       decoded_opcode: body.decodedOpcode,
       ihr_disabled: isInternal || null,
@@ -87,16 +88,13 @@ export class TransactionRecords {
     };
   }
 
-  #state({ template, transaction, epoch }: TransactionRow, side: 'before' | 'after') {
-    const { previous, previousBack, stubbed } = transaction;
-    const [of, status, at, extra] =
-      side === 'after'
-        ? [transaction, transaction.endStatus, epoch, transaction.extraAfter]
-        : [previous, transaction.origStatus, epoch - previousBack, transaction.extraBefore];
-    const hash = this.#chain.stateHash({ template, transaction, epoch }, side);
+  #state(row: TransactionRow, side: 'before' | 'after') {
+    const { template, transaction, epoch, status, extra } = stateAt(row, side);
+    const hash = this.#chain.stateHash(row, side);
     // The past of the first epoch is not indexed.
-    if (of === undefined || status === 'nonexist' || at < 0 || stubbed || !of.lastInBlock) return { hash };
-    const { balance, frozenHash, data, code } = this.#chain.contentsAfter({ template, transaction: of, epoch: at });
+    if (transaction === undefined || status === 'nonexist' || epoch < 0) return { hash };
+    if (transaction.stubbed || !transaction.lastInBlock) return { hash };
+    const { balance, frozenHash, data, code } = this.#chain.contentsAfter({ template, transaction, epoch });
     return {
       hash,
       balance: String(balance),
