@@ -142,6 +142,12 @@ export function putRef(child: u32): void {
   else setRef(cell, refs++, child);
 }
 
+/** A Maybe with a reference; NONE for none. */
+export function putMaybeRef(child: u32): void {
+  putBit(child != NONE);
+  if (child != NONE) putRef(child);
+}
+
 function written(): u32 {
   return ((<u32>(at - contentOf(cell) - 2)) << 3) + held;
 }

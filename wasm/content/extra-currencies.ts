@@ -1,6 +1,6 @@
 // Extra currencies: JSON such as {"100":"5"}, amounts by currency id, as a dictionary of cells.
 
-import { clearMisfit, hasMisfit, putBit, putRef, putVarUints, reserveBuilt } from '../cells/builder';
+import { clearMisfit, hasMisfit, putVarUints, reserveBuilt } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
 import { bytesAt, lengthAt } from './columns';
 import { buildDictionary } from './dictionary';
@@ -41,12 +41,6 @@ export function buildExtra(name: u32, row: u32): u32 {
   clearMisfit();
   const root = buildDictionary(found, 32, cells, idAt, putAmountAt);
   return hasMisfit() ? MALFORMED : root;
-}
-
-/** Appends a dictionary whose root was built. */
-export function putExtra(root: u32): void {
-  putBit(root != NONE);
-  if (root != NONE) putRef(root);
 }
 
 /** Reads the pairs of an object, and sorts them by id. */

@@ -12,6 +12,7 @@ import {
   putBit,
   putHash,
   putInt,
+  putMaybeRef,
   putRef,
   putSlice,
   putUint,
@@ -34,7 +35,7 @@ import {
   readHash,
   sameHash,
 } from './columns';
-import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
+import { buildExtra, MALFORMED } from './extra-currencies';
 import {
   AGREES,
   becomesTwin,
@@ -209,7 +210,7 @@ function build(row: u32, message: Message, form: u32): bool {
     if (kind == INTERNAL) {
       putAddress(message.destinationWorkchain, message.destination);
       putAmount(Msg.value, row, 4);
-      putExtra(message.extra);
+      putMaybeRef(message.extra);
       // Since version 12 of the network, the field of ihr_fee has been that of extra_flags.
       putAmount(has(Msg.extra_flags, row) ? Msg.extra_flags : Msg.ihr_fee, row, 4);
       putAmount(Msg.fwd_fee, row, 4);

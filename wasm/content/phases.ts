@@ -1,10 +1,9 @@
 // Cells of a transaction's description: its phases.
 
-import { close, open, put, putBit, putHash, putInt, putRef, putUint, setMisfit } from '../cells/builder';
+import { close, open, put, putBit, putHash, putInt, putMaybeRef, putRef, putUint, setMisfit } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
 import { Tx } from '../generated/numbering';
 import { flag, has, isText, number, putAmount, readHash } from './columns';
-import { putExtra } from './extra-currencies';
 
 export const ORDINARY: u32 = 0;
 export const STORAGE: u32 = 1;
@@ -75,7 +74,7 @@ function putMaybeCredit(row: u32, isLeftOut: bool, extra: u32): void {
   putBit(true);
   putMaybeCoins(Tx.credit_due_fees_collected, row);
   putAmount(Tx.credit, row, 4);
-  putExtra(extra);
+  putMaybeRef(extra);
 }
 
 /** True if the compute phase ran. */
@@ -154,11 +153,6 @@ function buildAction(row: u32, cell: u32): u32 {
   return close();
 }
 
-function putMaybeAction(action: u32): void {
-  putBit(action != NONE);
-  if (action != NONE) putRef(action);
-}
-
 /** `negfunds` 00, `nofunds` 01, `ok` 1. */
 function putMaybeBounce(row: u32): void {
   putBit(has(Tx.bounce, row));
@@ -220,7 +214,7 @@ export function buildDescription(
   if (type == STORAGE) return close();
   if (type != MERGE_PREPARE) {
     putCompute(row, details, isGasSwapped, reason);
-    putMaybeAction(action);
+    putMaybeRef(action);
   }
   putBit(flag(Tx.aborted, row));
   if (type == ORDINARY) putMaybeBounce(row);

@@ -7,8 +7,8 @@ import {
   hasMisfit,
   open,
   put,
-  putBit,
   putHash,
+  putMaybeRef,
   putRef,
   putUint,
   reserveBuilt,
@@ -18,7 +18,7 @@ import { cellAt, NONE } from '../cells/cell-table';
 import { Tx } from '../generated/numbering';
 import { amount, flag, has, isText, lastWorkchain, putAmount, readAddress, readHash, sameHash } from './columns';
 import { buildDictionary } from './dictionary';
-import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
+import { buildExtra, MALFORMED } from './extra-currencies';
 import { hasSoundFacts } from './facts';
 import { CONTRADICTED, createdAtOf, createdOf, EXTERNAL_IN, messageAt, UNKNOWN } from './message-table';
 import { claimHash, depthsOf, excuse, guessDepth } from './messages';
@@ -298,10 +298,8 @@ function buildTransaction(row: u32, transaction: Transaction, variant: u8): void
   firstSent = first + received;
   const out = sent == 0 ? NONE : buildDictionary(sent, 15, cells + 6, indexOf, putSent);
   open(cells + 3);
-  putBit(received > 0);
-  if (received > 0) putRef(messageAt(orderedAt(first)).cell);
-  putBit(out != NONE);
-  if (out != NONE) putRef(out);
+  putMaybeRef(received > 0 ? messageAt(orderedAt(first)).cell : NONE);
+  putMaybeRef(out);
   const messages = close();
   open(cells + 4);
   put(0x72, 8);
@@ -320,7 +318,7 @@ function buildTransaction(row: u32, transaction: Transaction, variant: u8): void
   putStatus(Tx.orig_status, row);
   putStatus(Tx.end_status, row);
   putAmount(Tx.total_fees, row, 4);
-  putExtra(transaction.fees);
+  putMaybeRef(transaction.fees);
   putRef(messages);
   putRef(update);
   putRef(description);
