@@ -54,6 +54,12 @@ WITH states AS (
     min(lt) AS initial_funding_lt
   FROM transactions
   GROUP BY account
+), senders AS (
+  -- One row per account: a join with the messages themselves would hold all of them in memory.
+  SELECT destination AS address, min(tx_lt) AS lt, arg_min(source, tx_lt) AS sender
+  FROM messages
+  WHERE direction = 'in' AND source IS NOT NULL
+  GROUP BY destination
 ), newest AS (
   SELECT address, interfaces FROM account_latest
   QUALIFY row_number() OVER (PARTITION BY address ORDER BY _read_at DESC) = 1
@@ -70,7 +76,7 @@ SELECT
   deployment_by_external,
   initial_funding_tx_hash,
   initial_funding_at,
-  messages.source AS first_tx_sender,
+  sender AS first_tx_sender,
   tx_count,
   interfaces,
   last_tx_lt,
@@ -79,5 +85,5 @@ SELECT
   deployment_lt,
   initial_funding_lt
 FROM states
-LEFT JOIN messages ON messages.tx_hash = initial_funding_tx_hash AND messages.direction = 'in'
+LEFT JOIN senders ON senders.address = states.address AND senders.lt = initial_funding_lt
 LEFT JOIN newest ON newest.address = states.address

@@ -65,6 +65,13 @@ test('the figures of marts are those of direct queries', async () => {
     ],
     ['select sum(tx_count) from accounts', 'select count(*) from transactions'],
     [
+      'select address, first_tx_sender, first_tx_sender is null from accounts order by all',
+      `select account, source, source is null
+       from transactions left join messages on tx_hash = hash and direction = 'in'
+       qualify row_number() over (partition by account order by lt) = 1
+       order by all`,
+    ],
+    [
       'select block_date, active_accounts from active_accounts_daily order by all',
       'select block_date, count(distinct account) from transactions group by all order by all',
     ],
