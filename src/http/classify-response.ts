@@ -33,10 +33,10 @@ const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
 /** Maximum size of a body with a success status that is searched for an error. */
 const MAX_ERROR = 4096;
 
-/** Endpoints that return 422 for every failure, including database timeouts (api/README.md section 3). */
+/** Endpoints that return 422 for every failure, including database timeouts. */
 const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
 const PASSING_422 = /timeout|timed out|deadline|connection|cancel/i;
-/** Client errors that the server returns as 500 (api/README.md section 3). */
+/** Client errors that the server returns as 500. */
 const MISTAKES_AS_500 = /limit is not allowed|wrong value for sort|index parameter is not allowed/i;
 const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allowed/i;
 

@@ -118,7 +118,7 @@ function put(record: Tree, pointer: string, value: unknown): void {
   at[names.at(-1) ?? ''] = value;
 }
 
-/** Text of a value in which null, missing and empty are one, and the order of keys is none: api/README.md section 6. */
+/** Text of a value in which null, missing and empty are one, and the order of keys is none. */
 export function normalText(value: unknown): string {
   return writeSent((normal(value) ?? null) as SentValue);
 }
