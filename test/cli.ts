@@ -41,17 +41,24 @@ export interface Running {
  * Runs a command line to its end in this process, which spares the start of another one. For signals, commands at once, and
  * the end of a process: `startTonlake`.
  *
+ * @param args one by one, or as they are typed
  * @param run of another build
  */
 export async function tonlake(
-  args: readonly string[],
+  args: readonly string[] | string,
   options: Pick<CliOptions, 'env' | 'cwd'> = {},
   run = runCommandLine,
 ): Promise<Finished> {
   const surroundings = { env: envOf(options), cwd: options.cwd };
-  const argv = [process.execPath, CLI, ...args];
-  const outcome = await inProcess(`tonlake ${args.join(' ')}`, surroundings, () => run(argv));
+  const words = typeof args === 'string' ? wordsOf(args) : args;
+  const argv = [process.execPath, CLI, ...words];
+  const outcome = await inProcess(`tonlake ${words.join(' ')}`, surroundings, () => run(argv));
   return { ...outcome, signal: undefined };
+}
+
+/** The words of a command, as a shell splits them. */
+export function wordsOf(command: string): readonly string[] {
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, word]) => a ?? b ?? word ?? '');
 }
 
 /** The environment of a command: ours without any setting of ours, and what a test sets. */

@@ -5,7 +5,7 @@ import { enterFolder, invocationOf, rememberFlags, rememberInvocation } from '..
 import { createProgram } from '../../src/cli/program.ts';
 import { beginSuggestions, suggest } from '../../src/core/suggest.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { CLI, type Finished, startNode, tonlake } from '../cli.ts';
+import { CLI, type Finished, startNode, tonlake, wordsOf } from '../cli.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { ELSEWHERE, SUGGESTIONS } from './suggestions.ts';
 
@@ -68,11 +68,9 @@ async function startNetwork(blocks?: number): Promise<string> {
 
 /** Runs what a text suggests, as a shell would. */
 async function paste(command: string, cwd: string): Promise<Finished> {
-  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    (match) => match[1] ?? match[2] ?? match[3] ?? '',
-  );
-  expect(words[0]).toBe('tonlake');
-  return tonlake(words.slice(1), { cwd });
+  const [program, ...words] = wordsOf(command);
+  expect(program).toBe('tonlake');
+  return tonlake(words, { cwd });
 }
 
 test('what a run and a missing file suggest can be pasted, and is about the same warehouse', async () => {
@@ -127,15 +125,22 @@ describe('what an error suggests runs as it stands', () => {
     expect(await tonlake(['run', 'transactions', ...range], { cwd })).toMatchObject({ code: 0 });
   });
 
-  test.each(SUGGESTIONS)('$of: $words', async ({ words, suggests, given, code = 0 }) => {
+  const all = Object.entries(SUGGESTIONS).flatMap(([of, commands]) =>
+    Object.entries(commands).map(([command, what]) => ({
+      ...(typeof what === 'string' ? { suggests: what } : what),
+      command,
+      of,
+    })),
+  );
+
+  test.each(all)('$of: $command', async ({ command, suggests, given, code = 0 }) => {
     const own = freshFolder();
     cpSync(join(cwd, 'w'), join(own, 'w'), { recursive: true });
     await given?.(own);
     const withNetwork = (text: string): string => text.replace('NETWORK', network).replace('FOLDER', own);
-    const first = await tonlake(words.map(withNetwork), { cwd: own });
+    const first = await tonlake(withNetwork(command), { cwd: own });
     expect(first.stdout + first.stderr).toContain(withNetwork(suggests));
-    const command = withNetwork(suggests).replace(/^.*(?=tonlake )/, '');
-    expect(await paste(command, own)).toMatchObject({ code });
+    expect(await paste(withNetwork(suggests).replace(/^.*(?=tonlake )/, ''), own)).toMatchObject({ code });
   });
 
   test('from each source that suggests one', () => {
@@ -144,7 +149,7 @@ describe('what an error suggests runs as it stands', () => {
       (file) =>
         file.endsWith('.ts') && /^import \{ suggest(Run)? \} from/m.test(readFileSync(join(root, file), 'utf8')),
     );
-    const covered = new Set([...SUGGESTIONS.map(({ of }) => of), ...Object.keys(ELSEWHERE)]);
+    const covered = new Set([...Object.keys(SUGGESTIONS), ...Object.keys(ELSEWHERE)]);
     expect(suggesting.filter((file) => !covered.has(file)).sort()).toEqual([]);
     expect([...covered].filter((file) => !suggesting.includes(file))).toEqual([]);
   });

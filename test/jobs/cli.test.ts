@@ -285,3 +285,17 @@ describe('tonlake job schedule', () => {
     expect(code).toBe(0);
   });
 });
+
+test('a step that builds a mart tells of it what `build` tells', async () => {
+  const cwd = freshFolder();
+  const without = ['--without-column', 'transactions.total_fees'];
+  await tonlake(['run', 'transactions', '-n', 'sandbox', '-r', '5000:5002', '-w', 'w'], { cwd });
+  await tonlake(['run', 'transactions', '-n', 'sandbox', '-r', '5003:5004', '-w', 'w', ...without], { cwd });
+  writeFileSync(join(cwd, 'fees.yaml'), 'network: sandbox\nwarehouse: w\nmarts: [gas_fees_daily]\n');
+  await tonlake(['job', 'run', 'fees.yaml'], { cwd });
+  const job = await tonlake(['job', 'run', 'fees.yaml'], { cwd });
+  const build = await tonlake(['build', 'gas_fees_daily', '-w', 'w'], { cwd });
+  const [, notes] = /^gas_fees_daily: unchanged, \d rows; (.*)$/m.exec(build.stdout) ?? [];
+  expect(notes).toMatch(/^missing part of 2026-05-01, 2026-05-02; transactions.*total_fees/);
+  expect(`${job.stdout}${job.stderr}`).toContain(`unchanged; ${notes} (`);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { formatError } from '../../src/core/errors.ts';
 import { openReport } from '../../src/reports/find-report.ts';
 import { parseReport } from '../../src/reports/parse-report.ts';
 import { shippedNames } from '../../src/sql/shipped-queries.ts';
@@ -33,66 +34,38 @@ test('every report that comes with tonlake can be read, and says what its parame
 });
 
 describe('what is wrong is told with its line, and the nearest right word', () => {
-  test.each([
-    { text: '# no front matter', says: 'expected front matter between two lines of ---, got none (mine/report.md:1)' },
-    {
-      text: `---\ntitel: A\ndoc: b\n---\n${SQL}${TABLE}`,
-      says: 'expected a known key of a report, got "titel" (mine/report.md:2:1)',
-      hint: 'did you mean title?',
-    },
-    { text: '---\ntitle: A\n---\n', says: 'expected the key doc, got nothing (mine/report.md:2:1)' },
-    { text: '---\ntitle: [\n---\n', says: 'expected YAML, got invalid YAML: ' },
-    {
-      text: `---\ntitle: A\ndoc: b\nparams:\n  day: { type: dat, doc: c }\n---\n${SQL}${TABLE}`,
-      says: 'expected one of text, integer, date, address, choice, got dat (mine/report.md:5:16)',
-      hint: 'did you mean date?',
-    },
-    {
-      text: `---\ntitle: A\ndoc: b\nparams:\n  day: { type: date, doc: c, requird: true }\n---\n${SQL}${TABLE}`,
-      says: 'got "requird" (mine/report.md:5:30)',
-      hint: 'did you mean required?',
-    },
-    {
-      text: `---\ntitle: A\ndoc: b\nparams:\n  timezone: { type: text, doc: c }\n---\n`,
-      says: 'expected a name that is not reserved',
-    },
-    {
-      text: `---\ntitle: A\ndoc: b\nparams:\n  by: { type: choice, doc: c }\n---\n`,
-      says: 'expected choices for the type choice',
-    },
-    { text: `${FRONT}${SQL}`, says: 'expected a chart, a table or figures, got none' },
-    {
-      text: `${FRONT}\`\`\`sql\nselect 1\n\`\`\`\n`,
-      says: 'expected an id of lower-case letters, digits and _ after sql, got none (mine/report.md:5)',
-    },
-    { text: `${FRONT}${SQL}${SQL}${TABLE}`, says: 'expected a unique id, got busy twice (mine/report.md:8)' },
-    {
-      text: `${FRONT}${SQL}\`\`\`table busi\ntitle: A\n\`\`\`\n`,
-      says: 'got busi (mine/report.md:8)',
-      hint: 'did you mean busy?',
-    },
-    {
-      text: `${FRONT}${SQL}\`\`\`chart busy\nmark: bars\nx: a\ny: b\ntitle: c\n\`\`\`\n`,
-      says: 'got bars (mine/report.md:9:7)',
-      hint: 'did you mean bar?',
-    },
-    {
-      text: `${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\ncolour: d\n\`\`\`\n`,
-      says: 'expected a known key of a chart, got "colour" (mine/report.md:13:1)',
-      hint: 'did you mean color?',
-    },
-    {
-      text: `${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\nscale: log\n\`\`\`\n`,
-      says: 'bars and areas have no log scale',
-    },
-    {
-      text: `${FRONT}${SQL}\`\`\`table busy\ntitle: a\nlimit: 0\n\`\`\`\n`,
-      says: 'expected at least 1, got 0 (mine/report.md:10:8)',
-    },
-  ])('$says', async ({ text, says, hint = '' }) => {
+  test.each(
+    Object.entries({
+      '# no front matter': 'expected front matter between two lines of ---, got none (mine/report.md:1)',
+      [`---\ntitel: A\ndoc: b\n---\n${SQL}${TABLE}`]:
+        'expected a known key of a report, got "titel" (mine/report.md:2:1); hint: did you mean title?',
+      '---\ntitle: A\n---\n': 'expected the key doc, got nothing (mine/report.md:2:1)',
+      '---\ntitle: [\n---\n': 'expected YAML, got invalid YAML: ',
+      [`---\ntitle: A\ndoc: b\nparams:\n  day: { type: dat, doc: c }\n---\n${SQL}${TABLE}`]:
+        'expected one of text, integer, date, address, choice, got dat (mine/report.md:5:16); hint: did you mean date?',
+      [`---\ntitle: A\ndoc: b\nparams:\n  day: { type: date, doc: c, requird: true }\n---\n${SQL}${TABLE}`]:
+        'got "requird" (mine/report.md:5:30); hint: did you mean required?',
+      [`---\ntitle: A\ndoc: b\nparams:\n  timezone: { type: text, doc: c }\n---\n`]:
+        'expected a name that is not reserved',
+      [`---\ntitle: A\ndoc: b\nparams:\n  by: { type: choice, doc: c }\n---\n`]: 'expected choices for the type choice',
+      [`${FRONT}${SQL}`]: 'expected a chart, a table or figures, got none',
+      [`${FRONT}\`\`\`sql\nselect 1\n\`\`\`\n`]:
+        'expected an id of lower-case letters, digits and _ after sql, got none (mine/report.md:5)',
+      [`${FRONT}${SQL}${SQL}${TABLE}`]: 'expected a unique id, got busy twice (mine/report.md:8)',
+      [`${FRONT}${SQL}\`\`\`table busi\ntitle: A\n\`\`\`\n`]: 'got busi (mine/report.md:8); hint: did you mean busy?',
+      [`${FRONT}${SQL}\`\`\`chart busy\nmark: bars\nx: a\ny: b\ntitle: c\n\`\`\`\n`]:
+        'got bars (mine/report.md:9:7); hint: did you mean bar?',
+      [`${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\ncolour: d\n\`\`\`\n`]:
+        'expected a known key of a chart, got "colour" (mine/report.md:13:1); hint: did you mean color?',
+      [`${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\nscale: log\n\`\`\`\n`]:
+        'bars and areas have no log scale',
+      [`${FRONT}${SQL}\`\`\`table busy\ntitle: a\nlimit: 0\n\`\`\`\n`]:
+        'expected at least 1, got 0 (mine/report.md:10:8)',
+    }),
+  )('%j', async (text, says) => {
     const error: unknown = await parse(text).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'UsageError', code: 'bad-report' });
-    expect(error).toMatchObject({ message: expect.stringContaining(says), hint: expect.stringContaining(hint) });
+    expect(formatError(error)).toContain(says);
   });
 });
 

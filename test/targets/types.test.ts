@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { arrowType } from '../../src/targets/arrow-file.ts';
-import { COLUMN_CLASSES, classOf } from '../../src/targets/column-class.ts';
-import { postgresType } from '../../src/targets/postgres-table.ts';
+import { COLUMN_CLASSES, classOf, typeIn } from '../../src/targets/column-class.ts';
+import { POSTGRES_TYPES } from '../../src/targets/postgres-table.ts';
 import { SQLITE_TYPES } from '../../src/targets/sqlite-file.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/export.md'), 'utf8');
@@ -24,7 +24,7 @@ test('docs/export.md has the types of every target', () => {
       kind,
       beginsWith(arrow),
       beginsWith(SQLITE_TYPES[kind]),
-      beginsWith(postgresType(classed).split('(')[0] ?? ''),
+      beginsWith(typeIn(POSTGRES_TYPES, classed).split('(')[0] ?? ''),
     ];
   });
   expect(told).toEqual(wanted);
