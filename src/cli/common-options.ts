@@ -83,6 +83,11 @@ function pathOption(flags: string, text: string, variable: string, isAllowed = (
   return new Option(flags, text).argParser(parse).env(variable);
 }
 
+/** The values of flags that have the names of options. */
+export function named<Flags, Name extends keyof Flags>(flags: Flags, names: readonly Name[]): Pick<Flags, Name> {
+  return Object.fromEntries(names.map((name) => [name, flags[name]])) as Pick<Flags, Name>;
+}
+
 /** The network of the flag or of `TONLAKE_NETWORK`, unless that is empty. */
 export function namedNetwork(options: CommonOptions): string | undefined {
   return options.network ?? (process.env['TONLAKE_NETWORK'] || undefined);

@@ -3,19 +3,16 @@ import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { resolveNetwork } from '../http/network.ts';
-import type { Store } from '../warehouse/index.ts';
-import type { WatchEvent, WatchReport } from '../watch/watch.ts';
+import type { WatchEvent, WatchOptions, WatchReport } from '../watch/watch.ts';
+import { named } from './common-options.ts';
 import type { Context, ContextFlags } from './context.ts';
 
 /** Flags of `follow` that apply to pending transactions. */
-export interface PendingFlags extends ContextFlags {
+export interface PendingFlags extends ContextFlags, Pick<WatchOptions, 'store' | 'rps' | 'budget'> {
   /** Accounts, and hashes of external messages. */
   readonly pending?: readonly string[];
   readonly every?: number;
   readonly for?: number;
-  readonly store?: Store['kind'];
-  readonly rps?: number | 'auto';
-  readonly budget?: string;
 }
 
 /** A hash of an external message; anything else is taken for an account. */
@@ -42,9 +39,7 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
     forMs: flags.for,
     ...place,
     registry,
-    store: flags.store,
-    rps: flags.rps,
-    budget: flags.budget,
+    ...named(flags, ['store', 'rps', 'budget']),
     stop: context.signal,
     onEvent: (event) => {
       const text = describeEvent(event);

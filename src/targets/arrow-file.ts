@@ -23,7 +23,7 @@ import {
 import { quoteName } from '../sql/canonical-text.ts';
 import { duckdbApi } from '../sql/duckdb-api.ts';
 import type { CellNotes } from './cell-notes.ts';
-import { type ClassedType, countedValue, isInfinite } from './column-class.ts';
+import { type ClassedType, type ColumnClass, countedValue, isInfinite } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
 
 /** Writes rows to an Arrow IPC file, with a record batch per chunk of about 2,000 rows. @returns the number of rows */
@@ -57,29 +57,21 @@ export async function writeArrow(
   return count;
 }
 
+const TYPES: Readonly<Record<Exclude<ColumnClass, 'decimal'>, DataType>> = {
+  boolean: new Bool(),
+  int32: new Int32(),
+  int64: new Int64(),
+  double: new Float64(),
+  text: new Utf8(),
+  json: new Utf8(),
+  bytes: new Binary(),
+  date: new DateDay(),
+  timestamp: new TimestampMicrosecond(),
+};
+
 /** The Arrow type of a class. */
 export function arrowType({ class: kind, precision = 38, scale = 0 }: ClassedType): DataType {
-  switch (kind) {
-    case 'boolean':
-      return new Bool();
-    case 'int32':
-      return new Int32();
-    case 'int64':
-      return new Int64();
-    case 'decimal':
-      return new Decimal(scale, precision, 128);
-    case 'double':
-      return new Float64();
-    case 'text':
-    case 'json':
-      return new Utf8();
-    case 'bytes':
-      return new Binary();
-    case 'date':
-      return new DateDay();
-    case 'timestamp':
-      return new TimestampMicrosecond();
-  }
+  return kind === 'decimal' ? new Decimal(scale, precision, 128) : TYPES[kind];
 }
 
 type Rows = readonly (readonly unknown[])[];

@@ -1,6 +1,6 @@
 import { StoreError, usage } from '../core/errors.ts';
 import { quoteText } from '../sql/canonical-text.ts';
-import type { ClassedType } from './column-class.ts';
+import { type TargetTypes, typeIn } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
 import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable, type TargetColumn } from './owned-table.ts';
 
@@ -42,34 +42,24 @@ export function clickhousePath({ database, name }: ClickhouseTable): string {
   return `${clickhouseName(database)}.${clickhouseName(name)}`;
 }
 
-/** ClickHouse's type for a class, as `system.columns` reports it. */
-function clickhouseType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
-  switch (kind) {
-    case 'boolean':
-      return 'Bool';
-    case 'int32':
-      return 'Int32';
-    case 'int64':
-      return 'Int64';
-    case 'decimal':
-      return `Decimal(${precision}, ${scale})`;
-    case 'double':
-      return 'Float64';
-    case 'text':
-    case 'json':
-    case 'bytes':
-      return 'String';
-    case 'date':
-      return 'Date32';
-    case 'timestamp':
-      return "DateTime64(6, 'UTC')";
-  }
-}
+/** ClickHouse's types, as `system.columns` reports them. */
+const CLICKHOUSE_TYPES: TargetTypes = {
+  boolean: 'Bool',
+  int32: 'Int32',
+  int64: 'Int64',
+  decimal: (precision, scale) => `Decimal(${precision}, ${scale})`,
+  double: 'Float64',
+  text: 'String',
+  json: 'String',
+  bytes: 'String',
+  date: 'Date32',
+  timestamp: "DateTime64(6, 'UTC')",
+};
 
 /** The columns of the table; those of the key cannot be null, because the table is sorted by them. */
 function clickhouseColumns({ columns, key }: ExportedRows): readonly TargetColumn[] {
   return columns.map(({ name, classed, isNullable }) => {
-    const type = clickhouseType(classed);
+    const type = typeIn(CLICKHOUSE_TYPES, classed);
     return { name, type: key.includes(name) && !isNullable ? type : `Nullable(${type})` };
   });
 }

@@ -25,6 +25,16 @@ export interface ClassedType {
   readonly scale?: number;
 }
 
+/** The column types of a target. */
+export type TargetTypes = Readonly<Record<Exclude<ColumnClass, 'decimal'>, string>> & {
+  readonly decimal: (precision: number, scale: number) => string;
+};
+
+/** The column type of a class in a target. */
+export function typeIn(types: TargetTypes, { class: kind, precision = 38, scale = 0 }: ClassedType): string {
+  return kind === 'decimal' ? types.decimal(precision, scale) : types[kind];
+}
+
 const PLAIN: Readonly<Record<string, ClassedType>> = {
   BOOLEAN: { class: 'boolean', sql: 'BOOLEAN' },
   TINYINT: { class: 'int32', sql: 'INTEGER' },

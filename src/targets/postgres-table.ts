@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
 import { StoreError, usage } from '../core/errors.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import type { ClassedType } from './column-class.ts';
+import { type TargetTypes, typeIn } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
 import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable } from './owned-table.ts';
 
@@ -33,31 +33,19 @@ export function qualified({ schema, name }: PostgresTable): string {
   return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
 }
 
-/** PostgreSQL's type for a class, as `format_type` reports it. */
-export function postgresType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
-  switch (kind) {
-    case 'boolean':
-      return 'boolean';
-    case 'int32':
-      return 'integer';
-    case 'int64':
-      return 'bigint';
-    case 'decimal':
-      return `numeric(${precision},${scale})`;
-    case 'double':
-      return 'double precision';
-    case 'text':
-      return 'text';
-    case 'json':
-      return 'json';
-    case 'bytes':
-      return 'bytea';
-    case 'date':
-      return 'date';
-    case 'timestamp':
-      return 'timestamp without time zone';
-  }
-}
+/** PostgreSQL's types, as `format_type` reports them. */
+export const POSTGRES_TYPES: TargetTypes = {
+  boolean: 'boolean',
+  int32: 'integer',
+  int64: 'bigint',
+  decimal: (precision, scale) => `numeric(${precision},${scale})`,
+  double: 'double precision',
+  text: 'text',
+  json: 'json',
+  bytes: 'bytea',
+  date: 'date',
+  timestamp: 'timestamp without time zone',
+};
 
 /**
  * Creates the table of the exports and the table of the rows, with key, index and comments, or adds columns to an existing one. Part of
@@ -76,7 +64,7 @@ export async function prepareTable(client: Client, table: PostgresTable, rows: E
   }
   await createOwnTable(client, table);
   const existing = await readColumns(client, table);
-  const wanted = columns.map(({ name, classed }) => ({ name, type: postgresType(classed) }));
+  const wanted = columns.map(({ name, classed }) => ({ name, type: typeIn(POSTGRES_TYPES, classed) }));
   if (existing.length === 0) {
     await createTable(client, table, rows);
     // If the export ends before its first day, the table is still known to be ours.
@@ -127,7 +115,7 @@ async function createTable(
   { columns, key, doc, isDated }: ExportedRows,
 ): Promise<void> {
   const name = qualified(table);
-  const list = columns.map((column) => `${quoteName(column.name)} ${postgresType(column.classed)}`);
+  const list = columns.map((column) => `${quoteName(column.name)} ${typeIn(POSTGRES_TYPES, column.classed)}`);
   // Some keys have a column that can be null, which a primary key cannot.
   const unique = key.length === 0 ? [] : [`UNIQUE (${key.map(quoteName).join(', ')})`];
   await client.query(`CREATE TABLE ${name} (${[...list, ...unique].join(', ')})`);

@@ -1,8 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { requireLocalPath } from '../../files/local-path.ts';
+import type { FollowHeadOptions } from '../../follow/follow-head.ts';
 import { runOptions } from '../../jobs/step-options.ts';
-import type { Store } from '../../warehouse/index.ts';
-import { budgetOption, optionOf, parseCount, parseDuration, withPlace, witnessOption } from '../common-options.ts';
+import {
+  budgetOption,
+  named,
+  optionOf,
+  parseCount,
+  parseDuration,
+  withPlace,
+  witnessOption,
+} from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { withOperations } from '../operations-options.ts';
@@ -12,19 +20,23 @@ import { namedPipelines } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import type { ResidentFlags } from '../resident-live.ts';
 import { collectInSteps } from '../v8-flags.ts';
-import { type SelectionFlags, withSelection } from './selection-options.ts';
+import { withSelection } from './selection-options.ts';
 
-interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFlags, ResidentFlags {
-  readonly from?: string;
-  readonly backfill?: string;
+/** Flags that are options of following. */
+const SAME = [
+  ...(['from', 'backfill', 'marts', 'store', 'rps', 'budget', 'witness', 'concurrency'] as const),
+  ...(['without', 'columns'] as const),
+] as const satisfies readonly (keyof FollowHeadOptions)[];
+
+interface FollowFlags
+  extends PendingFlags,
+    FeedFlags,
+    PublishFlags,
+    ResidentFlags,
+    Pick<FollowHeadOptions, (typeof SAME)[number]> {
   readonly lag?: number;
   readonly refresh?: Readonly<Record<string, number>>;
-  readonly marts?: 'all' | readonly string[];
-  readonly store?: Store['kind'];
-  readonly rps?: number | 'auto';
-  readonly witness?: string;
-  readonly budget?: string;
-  readonly concurrency?: number;
+  readonly withoutColumn?: readonly string[];
   readonly jobs?: readonly string[];
   readonly maxLag?: number;
   readonly log?: string;
@@ -150,23 +162,14 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
 async function followOptions(context: Context<FollowFlags>, words: readonly string[]) {
   const { flags, effects } = context;
   const registry = await context.pipelines();
-  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, witness, marts, concurrency } = flags;
+  const { refresh: refreshMs = {} } = flags;
   return {
+    ...named(flags, SAME),
     pipelines: await namedPipelines('follow', words, registry, Object.keys(refreshMs)),
     registry,
     refreshMs,
-    store,
-    from,
-    backfill,
     lagMs: flags.lag,
-    rps,
-    budget,
-    marts,
-    concurrency,
-    witness,
     effects,
-    without: flags.without,
-    columns: flags.columns,
     withoutColumns: flags.withoutColumn,
   };
 }

@@ -3,13 +3,11 @@ import { usage } from '../../core/errors.ts';
 import { coversBlocks, isOfNow } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
-import type { WalkMode } from '../../export/walk-context.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import { runOptions } from '../../jobs/step-options.ts';
-import type { Priority } from '../../rate-limit/priority.ts';
-import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
+  named,
   optionOf,
   parseCount,
   parseDurationOrZero,
@@ -22,25 +20,20 @@ import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseWith } from '../option-conflicts.ts';
 import { namedPipelines } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
-import { type SelectionFlags, withSelection } from './selection-options.ts';
+import { withSelection } from './selection-options.ts';
 
-interface RunFlags extends ContextFlags, SelectionFlags, FeedFlags, PublishFlags {
+/** Flags that are options of a run. */
+const SAME = [
+  ...(['slice', 'store', 'walk', 'rps', 'priority', 'budget', 'witness', 'concurrency', 'content'] as const),
+  ...(['from', 'history', 'soFar', 'without', 'columns'] as const),
+] as const satisfies readonly (keyof RunOptions)[];
+
+interface RunFlags extends ContextFlags, FeedFlags, PublishFlags, Pick<RunOptions, (typeof SAME)[number]> {
   readonly all?: boolean;
   readonly range?: string;
-  readonly slice?: string;
-  readonly store?: Store['kind'];
-  readonly walk: WalkMode;
-  readonly rps?: number | 'auto';
-  readonly priority?: Priority;
-  readonly budget?: string;
-  readonly witness?: string;
-  readonly concurrency?: number;
   readonly wait?: number;
   readonly commitEvery?: number;
-  readonly content?: 'hash' | 'none';
-  readonly from?: string;
-  readonly history?: boolean;
-  readonly soFar?: boolean;
+  readonly withoutColumn?: readonly string[];
   readonly dryRun?: boolean;
   readonly log?: string;
 }
@@ -207,27 +200,13 @@ async function optionsOf(
   const registry = await context.pipelines();
   const pipelines = await namesOf(words, flags, registry);
   requireReadings(pipelines, flags, registry);
-  const { slice, store, walk, from, history, without, columns, soFar, rps, priority, budget, witness } = flags;
   return {
+    ...named(flags, SAME),
     pipelines,
     registry,
     range: rangeOf(pipelines, flags, registry),
     effects: context.effects,
-    slice,
-    store,
-    walk,
-    from,
-    history,
-    without,
-    columns,
     withoutColumns: flags.withoutColumn,
-    soFar,
-    rps,
-    priority,
-    budget,
-    witness,
-    concurrency: flags.concurrency,
-    content: flags.content,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
   };

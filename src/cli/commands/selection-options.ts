@@ -2,13 +2,6 @@ import type { Command } from 'commander';
 import { runOptions } from '../../jobs/step-options.ts';
 import { collectColumns, collectNames, optionOf, pipelinesOption } from '../common-options.ts';
 
-/** Flags that select tables and columns. */
-export interface SelectionFlags {
-  readonly without?: readonly string[];
-  readonly columns?: Readonly<Record<string, readonly string[]>>;
-  readonly withoutColumn?: readonly string[];
-}
-
 /** Adds the folder of own pipelines, and the options that select tables and columns. */
 export function withSelection(command: Command): Command {
   return command
