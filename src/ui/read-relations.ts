@@ -1,6 +1,7 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { oneLine, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
+import type { ColumnDef } from '../declare/column.ts';
 import { tableSummary } from '../declare/describe-tables.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -25,11 +26,10 @@ export async function readRelations({ reader, registry }: OpenWarehouse): Promis
   const contents = await readContents(reader, registry);
   const { ledger } = contents;
   const marts = await loadMarts(registry);
-  const none = { of: null, endpoint: null, sql: null };
   return [
     ...registry.tables.flatMap((table) => tableRelations(registry, ledger, table)),
     ...marts.map(({ name, question, grain, table, file }) => ({
-      ...none,
+      ...NONE,
       name,
       kind: 'mart' as const,
       doc: question,
@@ -37,74 +37,59 @@ export async function readRelations({ reader, registry }: OpenWarehouse): Promis
       grain,
       key: table.key,
       sql: file.sql.trim(),
-      columns: columnsOf(table),
+      columns: columnsOf(table.columns.map(typed), table.key),
     })),
     ...(await readBuiltTables(reader, registry, marts)).map((table) => ({
-      ...none,
+      ...NONE,
       name: table.name,
       kind: 'mart' as const,
       doc: table.grain,
       ...sizeOf(ledger, table.name),
       grain: table.grain,
       key: table.key,
-      columns: columnsOf(table),
+      columns: columnsOf(table.columns.map(typed), table.key),
     })),
     ...ownRelations.map((own) => ({
-      ...none,
+      ...NONE,
       name: own.name,
       kind: 'table' as const,
       doc: own.grain,
       rows: own.rows(contents).length,
-      bytes: null,
-      files: null,
       grain: own.grain,
       key: own.key,
-      columns: stateColumns(own),
+      columns: columnsOf(own.columns, own.key),
     })),
   ];
 }
+
+/** What most relations have. */
+const NONE = {
+  of: null,
+  rows: null,
+  bytes: null,
+  files: null,
+  grain: null,
+  key: [],
+  endpoint: null,
+  sql: null,
+} as const;
 
 /** A table and its views. */
 function tableRelations(registry: Registry, ledger: readonly LedgerEntry[], table: TableDef): readonly Relation[] {
   const { name, grain, key, views } = table;
   const { pipeline = null, endpoint = null } = tableSummary(registry, table);
-  const columns = columnsOf(table);
+  const columns = columnsOf(table.columns.map(typed), key);
   return [
-    {
-      name,
-      kind: 'table',
-      doc: grain,
-      of: pipeline,
-      ...sizeOf(ledger, name),
-      grain,
-      key,
-      endpoint,
-      sql: null,
-      columns,
-    },
+    { ...NONE, name, kind: 'table', doc: grain, of: pipeline, ...sizeOf(ledger, name), grain, key, endpoint, columns },
     ...views.map((view): Relation => {
       const added = Object.entries(view.adds ?? {}).map(([column, doc]) => ({
         name: column,
         type: '',
-        unit: null,
         doc,
-        isNullable: true,
-        isKey: false,
+        nullable: true,
       }));
-      return {
-        name: view.name,
-        kind: 'view',
-        doc: view.doc,
-        of: name,
-        rows: null,
-        bytes: null,
-        files: null,
-        grain: null,
-        key: [],
-        endpoint: null,
-        sql: oneLine(view.sql),
-        columns: [...columns, ...added],
-      };
+      const all = [...columns, ...columnsOf(added, [])];
+      return { ...NONE, name: view.name, kind: 'view', doc: view.doc, of: name, sql: oneLine(view.sql), columns: all };
     }),
   ];
 }
@@ -119,18 +104,11 @@ function sizeOf(ledger: readonly LedgerEntry[], name: string): Pick<TableItem, '
   return { rows, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length };
 }
 
-function columnsOf({ columns, key }: TableDef): readonly TableColumn[] {
-  return columns.map(({ name, kind, unit, doc, nullable }) => ({
-    name,
-    type: kinds[kind].sql,
-    unit: unit ?? null,
-    doc: doc ?? '',
-    isNullable: nullable,
-    isKey: key.includes(name),
-  }));
+function typed(column: ColumnDef) {
+  return { ...column, type: kinds[column.kind].sql };
 }
 
-function stateColumns({ columns, key }: OwnRelation): readonly TableColumn[] {
+function columnsOf(columns: readonly OwnRelation['columns'][number][], key: readonly string[]): readonly TableColumn[] {
   return columns.map(({ name, type, unit, nullable, doc }) => ({
     name,
     type,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import { objectsBelow, type SmallObjects } from '../../objects/object-store.ts';
@@ -17,28 +16,7 @@ import {
 } from '../table-metadata.ts';
 import { type CatalogConfig, catalogId } from './catalog-config.ts';
 import { CatalogRequests, type CatalogResponse } from './catalog-requests.ts';
-import { CATALOG_PROPERTIES, type LoadedTable, planCommit } from './metadata-updates.ts';
-
-/** A response with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
-const loadedSchema = z.object({
-  metadata: z.looseObject({
-    'table-uuid': z.string(),
-    location: z.string(),
-    'last-column-id': z.int(),
-    'last-sequence-number': z.int().default(0),
-    'current-schema-id': z.int(),
-    schemas: z.array(z.looseObject({ 'schema-id': z.int() })),
-    'default-spec-id': z.int(),
-    'partition-specs': z.array(z.looseObject({ 'spec-id': z.int() })),
-    'last-partition-id': z.int().default(999),
-    properties: z.record(z.string(), z.string()).default({}),
-    'current-snapshot-id': z.int().nullish(),
-    snapshots: z.array(z.looseObject({ 'snapshot-id': z.int() })).default([]),
-    refs: z.record(z.string(), z.looseObject({ 'snapshot-id': z.int(), type: z.string() })).default({}),
-  }),
-});
-
-type Loaded = z.infer<typeof loadedSchema>['metadata'];
+import { CATALOG_PROPERTIES, type LoadedTable, loadedSchema, planCommit } from './metadata-updates.ts';
 
 interface CatalogTable {
   readonly requests: CatalogRequests;
@@ -95,7 +73,7 @@ function catalogVersions(table: CatalogTable): TableVersions {
 }
 
 /** @throws {StoreError} `other-table` if it is not ours */
-async function load({ requests, name, objects }: CatalogTable): Promise<Loaded | undefined> {
+async function load({ requests, name, objects }: CatalogTable): Promise<LoadedTable | undefined> {
   const { status, body } = await requests.send({ method: 'GET', path: pathOf(name), expected: [404] });
   if (status === 404) return undefined;
   const { data } = loadedSchema.safeParse(body);
@@ -119,7 +97,7 @@ function plainPath(location: string): string {
  * The parts that we use, in the form that we write. Catalogs omit some parts and add others. Of schemas, specs and snapshots of other
  * programs only the ids remain, so that they are not used again.
  */
-function asOurs(loaded: Loaded): TableMetadata | undefined {
+function asOurs(loaded: LoadedTable): TableMetadata | undefined {
   const { 'partition-specs': specs, 'default-spec-id': specId } = loaded;
   const isOwn = (snapshot: object): boolean => snapshotSchema.safeParse(snapshot).success;
   return parseMetadata(
@@ -161,7 +139,7 @@ async function commit(
 }
 
 /** True if the newest entry of `next` has the same snapshot in the loaded table. */
-function isCommitted(found: Loaded | undefined, next: TableMetadata): boolean {
+function isCommitted(found: LoadedTable | undefined, next: TableMetadata): boolean {
   const newest = tagOf(newestEntry(next));
   return found?.refs[newest]?.['snapshot-id'] === next.refs[newest]?.['snapshot-id'];
 }
