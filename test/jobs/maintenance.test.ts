@@ -1,13 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
-import { runJob } from '../../src/jobs/run-job.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { fileOf, ledgerFiles, readEntry, rewrite } from '../verify/support.ts';
-import { fakeActions } from './fakes.ts';
-import { jobOf, NIGHT } from './support.ts';
+import type { FakeActions } from './fakes.ts';
+import { jobOf, NIGHT, runFaked } from './support.ts';
 
 const JOB = `network: sandbox
 warehouse: w
@@ -29,26 +27,18 @@ async function runIn(cwd: string, text: string, range: string) {
 test('verify and compact come after the export and before marts; a run verifies what no earlier one has proven', async () => {
   const folder = freshFolder();
   const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nverify: {repair: true}\ncompact: true\nmarts: [block_times]\n`;
-  const { actions, asked } = fakeActions();
-  const job = await jobOf(text, 'jobs/nightly.yaml', join(folder, 'w'));
-  const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
-  expect(record.state).toBe('done');
-  expect(asked.steps).toEqual(['run', 'repair after 0', 'compact', 'marts']);
-  const next = fakeActions();
-  await runJob({ job, actions: next.actions, effects: realEffects, due: NIGHT + 86_400_000 });
-  expect(next.asked.steps).toEqual(['run', 'repair after 8, a1', 'compact', 'marts']);
-  const damaged = fakeActions({
-    verify: async () => ({ entry: 9, ledger: '', proven: false, findings: 1, files: 4, unproven: {} }),
-  });
-  const failed = await runJob({ job, actions: damaged.actions, effects: realEffects, due: NIGHT + 2 * 86_400_000 });
-  expect(failed.record.error?.code).toBe('not-proven');
-  const repaired = fakeActions();
-  await runJob({ job, actions: repaired.actions, effects: realEffects, due: NIGHT + 3 * 86_400_000 });
-  expect(repaired.asked.steps[1]).toBe('repair after 8, a1');
-  const other = await jobOf(`${text}doc: Each night.\n`, 'jobs/nightly.yaml', join(folder, 'w'));
-  const changed = fakeActions();
-  await runJob({ job: other, actions: changed.actions, effects: realEffects, due: NIGHT + 4 * 86_400_000 });
-  expect(changed.asked.steps[1]).toBe('repair after 0');
+  const night = (at: number, more = '', over?: FakeActions) =>
+    jobOf(`${text}${more}`, 'jobs/nightly.yaml', join(folder, 'w')).then((job) =>
+      runFaked(job, over, { due: NIGHT + at * 86_400_000 }),
+    );
+  const first = await night(0);
+  expect(first.record.state).toBe('done');
+  expect(first.asked.steps).toEqual(['run', 'repair after 0', 'compact', 'marts']);
+  expect((await night(1)).asked.steps).toEqual(['run', 'repair after 8, a1', 'compact', 'marts']);
+  const damaged = { entry: 9, ledger: '', proven: false, findings: 1, files: 4, unproven: {} };
+  expect((await night(2, '', { verify: async () => damaged })).record.error?.code).toBe('not-proven');
+  expect((await night(3)).asked.steps[1]).toBe('repair after 8, a1');
+  expect((await night(4, 'doc: Each night.\n')).asked.steps[1]).toBe('repair after 0');
 });
 
 test('the record tells what verify and compact did', async () => {
@@ -78,11 +68,9 @@ test('tables that were not published are named, with the command that publishes 
   const warehouse = join(freshFolder(), 'w');
   const place = '{catalog: "http://127.0.0.1:1", namespace: a.b, warehouse: c, location: /data/w}';
   const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\niceberg: ${place}\n`;
-  const { actions } = fakeActions({
+  const { error } = await runFaked(await jobOf(text, 'jobs/nightly.yaml', warehouse), {
     publishIceberg: async () => ({ entry: 7, tables: 4, published: 3, skipped: ['blocks'] }),
   });
-  const job = await jobOf(text, 'jobs/nightly.yaml', warehouse);
-  const { error } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
   const flags = `--warehouse ${warehouse} --location /data/w --catalog http://127.0.0.1:1 --namespace a.b --catalog-warehouse c`;
   expect(error).toMatchObject({
     ...{ code: 'not-published', hint: `tonlake publish iceberg ${flags} shows the reasons` },

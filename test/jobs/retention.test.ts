@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
-import { checkJob } from '../../src/jobs/check-job.ts';
 import { requireRetainedRanges } from '../../src/jobs/check-retention.ts';
-import type { Job } from '../../src/jobs/job.ts';
 import { jobActions } from '../../src/jobs/job-actions.ts';
-import { parseJob } from '../../src/jobs/parse-job.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { describeJob } from '../../src/jobs/show-job.ts';
 import { Health } from '../../src/resident/health.ts';
@@ -16,12 +13,10 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
-import { type FakeActions, fakeActions } from './fakes.ts';
-import { NIGHT } from './support.ts';
+import type { FakeActions } from './fakes.ts';
+import { jobOf, NIGHT, runFaked } from './support.ts';
 
 const HEAD = 'network: mainnet\npipelines: [transactions, message_links]\n';
-const jobOf = async (text: string, file = 'jobs/nightly.yaml', warehouse?: string): Promise<Job> =>
-  checkJob(parseJob(text, file), { now: NIGHT, warehouse });
 const retain = (range: string, more = 'keep: 90d') => `${HEAD}range: ${range}\nretention: {${more}}\n`;
 
 describe('what a job keeps', () => {
@@ -109,12 +104,10 @@ describe('a retention', () => {
   const at = (now: number): Effects => ({ ...realEffects, now: () => now });
 
   async function runOnce(folder: string, over: FakeActions = {}, options: { due?: number; now?: number } = {}) {
-    const { actions, asked } = fakeActions(over);
     const text = `${retain('yesterday')}${OUTPUT.replace('OUT', join(folder, 'out.json'))}`;
     const job = await jobOf(text, 'jobs/nightly.yaml', join(folder, 'w'));
     const { due = NIGHT, now = NIGHT } = options;
-    const outcome = await runJob({ job, actions, effects: at(now), due });
-    return { ...outcome, asked };
+    return runFaked(job, over, { effects: at(now), due });
   }
 
   test('is the last step, and never takes what the run exported', async () => {

@@ -7,20 +7,19 @@ import { formatError, SourceError } from '../../src/core/errors.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import type { JobActions } from '../../src/jobs/job-actions.ts';
 import { JobHistory, lockJobs } from '../../src/jobs/run-history.ts';
-import { type JobOutcome, runJob } from '../../src/jobs/run-job.ts';
 import { readLog } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { describeHistory, describeRecord, describeStep } from '../../src/jobs/show-job.ts';
 import { freshFolder } from '../scratch.ts';
 import { type FakeActions, fakeActions } from './fakes.ts';
-import { jobOf, NIGHT } from './support.ts';
+import { type FakedOutcome, jobOf, NIGHT, runFaked } from './support.ts';
 
 const HEAD = 'network: mainnet\npipelines: [blocks]\n';
 
 interface Place {
   readonly folder: string;
   job(text: string): Promise<Job>;
-  run(text: string, over?: FakeActions, due?: number, stop?: AbortSignal): Promise<JobOutcome>;
+  run(text: string, over?: FakeActions, due?: number, stop?: AbortSignal): Promise<FakedOutcome>;
   read(file: string): string | undefined;
   write(file: string, text: string): void;
   files(): readonly string[];
@@ -36,14 +35,7 @@ function freshPlace(): Place {
   return {
     folder,
     job,
-    run: async (text, over, due = NIGHT, stop) =>
-      runJob({
-        job: await job(text),
-        actions: fakeActions(over).actions,
-        effects: realEffects,
-        due,
-        ...(stop === undefined ? {} : { stop }),
-      }),
+    run: async (text, over, due = NIGHT, stop) => runFaked(await job(text), over, { due, stop }),
     read: (file) => {
       try {
         return readFileSync(join(folder, 'out', file), 'utf8');
@@ -73,8 +65,7 @@ exports:
 describe('a run of a job', () => {
   test('exports, builds, checks, and only then publishes', async () => {
     const place = freshPlace();
-    const { actions, asked } = fakeActions();
-    const { record, error } = await runJob({ job: await place.job(FULL), actions, effects: realEffects, due: NIGHT });
+    const { record, error, asked } = await place.run(FULL);
     expect(error).toBeUndefined();
     expect(asked.steps).toEqual(['run', 'marts', 'checks', 'report network-daily', 'rows']);
     expect(asked.ranges).toEqual(['1221:1230']);
@@ -105,15 +96,18 @@ describe('a run of a job', () => {
     const effects = { ...realEffects, now: () => now++, monotonic: () => 0 };
     const job = await place.job(`${HEAD}range: yesterday`);
     const run = fakeActions().actions.run;
-    const { actions } = fakeActions({
-      run: async (options) => {
-        const problem = { code: 'lost', message: 'two\nlines' };
-        options.onEvent?.({ event: 'problem', pipeline: 'blocks', from: 1221, to: 1230, ...problem });
-        options.onEvent?.({ event: 'span', pipeline: 'blocks', from: 1221, to: 1230, rows: { blocks: 10 } });
-        return { ...(await run(options)), complete: false };
+    const { record } = await runFaked(
+      job,
+      {
+        run: async (options) => {
+          const problem = { code: 'lost', message: 'two\nlines' };
+          options.onEvent?.({ event: 'problem', pipeline: 'blocks', from: 1221, to: 1230, ...problem });
+          options.onEvent?.({ event: 'span', pipeline: 'blocks', from: 1221, to: 1230, rows: { blocks: 10 } });
+          return { ...(await run(options)), complete: false };
+        },
       },
-    });
-    const { record } = await runJob({ job, actions, effects, due: NIGHT });
+      { effects },
+    );
     const { folder } = await JobHistory.open(job.warehouse, job.name);
     const lines = await readLog(folder, record);
     expect(lines.map((line) => line.replace(/^2026-05-04T03:15:00\.\d{3}Z /, ''))).toEqual([
@@ -124,7 +118,7 @@ describe('a run of a job', () => {
       expect.stringMatching(/^export blocks: failed, .* \(0 s\)$/),
       expect.stringMatching(/^failed: job nightly: /),
     ]);
-    await runJob({ job, actions: fakeActions().actions, effects, due: NIGHT });
+    await runFaked(job, {}, { effects });
     expect((await readLog(folder, { id: `${record.id}-2` })).at(-1)).toMatch(/ done$/);
   });
 
@@ -340,8 +334,7 @@ describe('a run that was killed while publishing', () => {
 
   test('is completed by the next run, which does nothing else', async () => {
     const place = await killedPlace();
-    const { actions, asked } = fakeActions();
-    const { record } = await runJob({ job: await place.job(text), actions, effects: realEffects, due: NIGHT });
+    const { record, asked } = await place.run(text);
     expect(asked.steps).toEqual([]);
     expect(record).toMatchObject({ id: '20260504T031500Z', state: 'done', attempts: [{}, {}] });
     expect([place.read('a.csv'), place.read('b.csv')]).toEqual(['newer', 'newer']);
@@ -351,14 +344,13 @@ describe('a run that was killed while publishing', () => {
   test('is also completed by a run of another day, before that starts', async () => {
     const place = await killedPlace();
     const before: (string | undefined)[] = [];
-    const { actions } = fakeActions({
+    const over: FakeActions = {
       buildMarts: async () => {
         before.push(place.read('a.csv'), place.read('b.csv'));
         return [];
       },
-    });
-    const job = await place.job(`${text}marts: all\n`);
-    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    };
+    const { record } = await place.run(`${text}marts: all\n`, over, NIGHT + 86_400_000);
     expect(before).toEqual(['newer', 'newer']);
     expect(record.state).toBe('done');
     expect(place.read('b.csv')).not.toBe('newer');
@@ -489,9 +481,7 @@ notify: [{command: [told], on: success}]
     expect((await place.run(text)).record).toMatchObject({ state: 'done', range: { from: 4991, to: 5000 } });
     const before = place.files().map((file) => [file, place.read(file)]);
     expect(before.map(([file]) => file)).toEqual(['2027-05-15.json', 'day.html']);
-    const { actions, asked } = fakeActions();
-    const job = await place.job(`${text}retention: {keep: 90d}\n`);
-    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    const { record, asked } = await place.run(`${text}retention: {keep: 90d}\n`, {}, NIGHT + 86_400_000);
     expect(asked.steps).toEqual([]);
     expect(record).toMatchObject({ state: 'done', outputs: [] });
     expect(record.steps.map(({ kind, status, message }) => `${kind} ${status} ${message}`)).toEqual([
