@@ -22,10 +22,6 @@ afterAll(() => database.close());
 
 type Link = readonly [hash: string, sender: string | null, consumer: string | null];
 
-function faultsOf(...links: readonly Link[]) {
-  return faultsWithin(JUDGED, links);
-}
-
 async function faultsWithin(judged: string, links: readonly Link[]) {
   const comparison = comparisonOf((await loadRegistry()).pipeline('message_links'));
   const text = (value: string | null): string => (value === null ? 'NULL::VARCHAR' : `'${value}'`);
@@ -36,37 +32,33 @@ async function faultsWithin(judged: string, links: readonly Link[]) {
   return (await database.query(`SELECT seqno::INTEGER, item, got, kind FROM (${sql}) ORDER BY ALL`)).rows;
 }
 
-test('links of what transactions sent and received have no fault', async () => {
-  expect(await faultsOf(['sent', 'tx1', 'tx2'], ['minted', null, 'tx3'])).toEqual([]);
-});
+type Fault = readonly [seqno: number, item: string, got: string, kind: string];
 
-test('a link of a message that the protocol created is missing if its receiver is stored', async () => {
-  expect(await faultsOf(['sent', 'tx1', 'tx2'])).toEqual([[11, 'minted', 'no link', 'missing']]);
-});
+const SENT: Link = ['sent', 'tx1', 'tx2'];
+const IN_TRANSIT: Link = ['sent', 'tx1', null];
+const MINTED: Link = ['minted', null, 'tx3'];
+const OUTDATED: Fault = [10, 'sent', 'in transit', 'outdated'];
 
-test('a link in transit is outdated if its receiver is stored, in the block of its sender', async () => {
-  const faults = await faultsOf(['sent', 'tx1', null], ['minted', null, null]);
-  expect(faults).toEqual([
-    [10, 'sent', 'in transit', 'outdated'],
-    [11, 'minted', 'in transit', 'outdated'],
-  ]);
-});
-
-test('a link in transit beside the same one with its receiver, of a later reading, is outdated', async () => {
-  const faults = await faultsOf(['sent', 'tx1', null], ['sent', 'tx1', 'tx2'], ['minted', null, 'tx3']);
-  expect(faults).toEqual([[10, 'sent', 'in transit', 'outdated']]);
-});
-
-test('a link in two halves, as in a broken trace, has no fault', async () => {
-  expect(await faultsOf(['sent', 'tx1', null], ['sent', null, 'tx2'], ['minted', null, 'tx3'])).toEqual([]);
+test.each<readonly [what: string, links: readonly Link[], faults: readonly Fault[]]>([
+  ['what transactions sent and received', [SENT, MINTED], []],
+  [
+    'all but a message that the protocol created, whose receiver is stored',
+    [SENT],
+    [[11, 'minted', 'no link', 'missing']],
+  ],
+  [
+    'messages in transit, whose receivers are stored: told in the block of the sender',
+    [IN_TRANSIT, ['minted', null, null]],
+    [OUTDATED, [11, 'minted', 'in transit', 'outdated']],
+  ],
+  ['one in transit, and the same with its receiver, of a later reading', [IN_TRANSIT, SENT, MINTED], [OUTDATED]],
+  ['one in two halves, as in a broken trace', [IN_TRANSIT, ['sent', null, 'tx2'], MINTED], []],
+])('links of %s', async (_, links, faults) => {
+  expect(await faultsWithin(JUDGED, links)).toEqual(faults);
 });
 
 test('early messages of the first block have links, beside those of the block before, which is not stored', async () => {
-  const links: readonly Link[] = [
-    ['sent', 'tx1', 'tx2'],
-    ['minted', null, 'tx3'],
-    ['of the block before', 'tx0', null],
-  ];
+  const links: readonly Link[] = [SENT, MINTED, ['of the block before', 'tx0', null]];
   expect(await faultsWithin(JUDGED_LATER, links)).toEqual([]);
   expect(await faultsWithin(JUDGED_LATER, links.slice(2))).toEqual([
     [10, 'sent', 'no link', 'missing'],

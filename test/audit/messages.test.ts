@@ -16,28 +16,17 @@ function audit(page: Uint8Array): { readonly records: number; readonly faults: r
   return { records: decoder.records, faults };
 }
 
-describe('the messages that a transaction must have', () => {
-  const none = { isDone: true, created: 0, isBounced: false };
-
-  test('are one received by an ordinary one, and none by a tick-tock', () => {
-    expect(expectedMessages({ type: 'ord', ...none })).toEqual({ received: 1, sent: 0 });
-    expect(expectedMessages({ type: 'tick_tock', ...none })).toEqual({ received: 0, sent: 0 });
-  });
-
-  test('are those that the action phase created, and the one that bounced', () => {
-    expect(expectedMessages({ type: 'ord', isDone: true, created: 3, isBounced: false })?.sent).toBe(3);
-    expect(expectedMessages({ type: 'ord', isDone: false, created: 0, isBounced: true })?.sent).toBe(1);
-  });
-
-  test('are none of those that a failed action phase had created before it failed', () => {
-    expect(expectedMessages({ type: 'ord', isDone: false, created: 2, isBounced: false })?.sent).toBe(0);
-    expect(expectedMessages({ type: 'ord', isDone: false, created: 2, isBounced: true })?.sent).toBe(1);
-  });
-
-  test('are not known of types that never occurred on chain', () => {
-    expect(expectedMessages({ type: 'merge_prepare', ...none })).toBeUndefined();
-    expect(expectedMessages({ type: undefined, ...none })).toBeUndefined();
-  });
+test.each([
+  ['one received by an ordinary one', 'ord', true, 0, false, { received: 1, sent: 0 }],
+  ['none of a tick-tock', 'tick_tock', true, 0, false, { received: 0, sent: 0 }],
+  ['those that the action phase created', 'ord', true, 3, false, { received: 1, sent: 3 }],
+  ['the one that bounced', 'ord', false, 0, true, { received: 1, sent: 1 }],
+  ['none that a failed action phase had created before it failed', 'ord', false, 2, false, { received: 1, sent: 0 }],
+  ['the one that bounced after such a failure', 'ord', false, 2, true, { received: 1, sent: 1 }],
+  ['unknown for a type that never occurred on chain', 'merge_prepare', true, 0, false, undefined],
+  ['unknown without a type', undefined, true, 0, false, undefined],
+])('the messages that a transaction must have are %s', (_, type, isDone, created, isBounced, expected) => {
+  expect(expectedMessages({ type, isDone, created, isBounced })).toEqual(expected);
 });
 
 describe('transactions as a genuine server sent them', () => {
