@@ -5,18 +5,16 @@ import { contentHash, hashedColumns } from '../../src/audit/content-hash.ts';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
-import { anyValue, makeBatch, makeBatchOf, type Value } from '../warehouse/batches.ts';
+import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
 import { everything, itemRows, items, parts } from '../warehouse/tables.ts';
-import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from '../warehouse/warehouses.ts';
+import { commitItems, commitRows, draftOf, freshPath, openTestStore, type StoreKind } from '../warehouse/warehouses.ts';
 
 async function hashOf(kind: StoreKind, rows: readonly (readonly Value[])[]) {
   const store = await openTestStore(freshPath(kind), { tables: [everything] });
   const stage = store.stage('everything', { from: 1, to: 1 });
   await stage.write(makeBatch(everything, rows));
   await store.commit(await stage.finish(), draftOf({ from: 1, to: 1 }));
-  const hash = await contentHash(store.query, everything);
-  await store.close();
-  return hash;
+  return contentHash(store.query, everything);
 }
 
 test('the same rows have the same hash in both stores, whatever their order and their spans', async () => {
@@ -35,7 +33,6 @@ test('the same rows have the same hash in both stores, whatever their order and 
     const store = await openTestStore(freshPath(kind));
     for (let at = 0; at + 1 < cuts.length; at++) await commitItems(store, cuts[at] ?? 0, (cuts[at + 1] ?? 0) - 1);
     hashes.push([await contentHash(store.query, items), await contentHash(store.query, parts)]);
-    await store.close();
   }
   expect(hashes[0]).toEqual(hashes[1]);
 });
@@ -97,18 +94,13 @@ test('the hash is the sum of md5 read as little-endian numbers, so that any prog
 test('no rows have the hash zero', async () => {
   const store = await openTestStore(freshPath('parquet'));
   expect(await contentHash(store.query, items)).toEqual({ rows: 0, hash: '0'.repeat(32) });
-  await store.close();
 });
 
 test('a part of the rows can be hashed by itself', async () => {
   const store = await openTestStore(freshPath('duckdb'));
   await commitItems(store, 1, 100);
   const part = await contentHash(store.query, items, 'lt BETWEEN 1000 AND 10000');
-  await store.close();
   const other = await openTestStore(freshPath('parquet'));
-  const stage = other.stage('items', { from: 1, to: 10 });
-  await stage.write(makeBatchOf(items, itemRows(1, 10)));
-  await other.commit(await stage.finish(), draftOf({ from: 1, to: 10 }));
+  await commitRows(other, items, itemRows(1, 10), { from: 1, to: 10 });
   expect(await contentHash(other.query, items)).toEqual(part);
-  await other.close();
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
-import { compact, compactKilled, hashes } from './compacting.ts';
+import { compact, hashes } from './compacting.ts';
 import {
   addItems,
   countItems,
@@ -76,20 +76,6 @@ test('a hole that is filled later makes one span again', async () => {
 test('spans apart of different days stay apart, as their files do', async () => {
   const path = await makeApart(20);
   expect(await compact(path)).toMatchObject({ merged: 0, entries: { after: 4 } });
-});
-
-test('killed at any step of a commit it leaves the same rows and holes, and a rerun completes it', async () => {
-  const path = await makeApart();
-  const before = await hashes(path);
-  const moments = await compactKilled(path);
-  expect(moments.length).toBeGreaterThan(5);
-  for (const copy of moments) {
-    expect(await hashes(copy)).toEqual(before);
-    expect(doneSpans(await readLedger(copy), 'items')).toEqual(APART);
-    await compact(copy);
-    expect(await hashes(copy)).toEqual(before);
-    expect(await readLedger(copy)).toMatchObject([{ spans: APART }]);
-  }
 });
 
 test('readers see every row once while it runs, through the library and through the catalog', async () => {

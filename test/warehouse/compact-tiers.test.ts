@@ -1,35 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type MergeGroup, planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
-import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { tables } from './compacting.ts';
-import { items } from './tables.ts';
-import { draftOf } from './warehouses.ts';
+import { entryOf, itemsIn } from './warehouses.ts';
 
 const MB = 1e6;
 const TARGET = 128 * MB;
-const { id: schema } = schemaOf(items);
 
 /** An entry of ten blocks, with a file of one day. */
 function entry(at: number, bytes: number, day = '2026-05-01'): LedgerEntry {
-  return entryOf(at * 10, at * 10 + 9, [{ path: `tables/items/block_date=${day}/${at}`, bytes }]);
+  return entryAt(at * 10, at * 10 + 9, [{ path: `tables/items/block_date=${day}/${at}`, bytes }]);
 }
 
-function entryOf(from: number, to: number, files: readonly { path: string; bytes: number }[]): LedgerEntry {
-  return {
-    ...{ format: 1, number: from + 1, id: `${from}:${to}`, committedAt: '' },
-    ...draftOf({ from, to }),
-    tables: {
-      items: {
-        rows: 1,
-        keyHash: '1',
-        sums: {},
-        schema,
-        files: files.map((file) => ({ ...file, rows: 1, bounds: {}, sha256: '' })),
-      },
-    },
-  };
+function entryAt(from: number, to: number, files: Parameters<typeof itemsIn>[0]): LedgerEntry {
+  return entryOf(from + 1, { id: `${from}:${to}`, span: { from, to }, tables: itemsIn(files) });
 }
 
 function plan(ledger: readonly LedgerEntry[]): readonly MergeGroup[] {
@@ -49,7 +34,7 @@ function merge(ledger: readonly LedgerEntry[], groups: readonly MergeGroup[]): L
       const folder = path.slice(0, path.lastIndexOf('/'));
       sizes.set(folder, (sizes.get(folder) ?? 0) + bytes);
     }
-    return entryOf(
+    return entryAt(
       from,
       to,
       [...sizes].map(([folder, bytes]) => ({ path: `${folder}/${from}-${to}`, bytes })),
@@ -91,7 +76,7 @@ test('files of different days cannot become fewer, so large ones are not written
 test('on the lowest tier, days stay apart from an entry with more blocks than all of them', () => {
   const ends = (ledger: readonly LedgerEntry[]) => plan(ledger).map(({ entries }) => entries.map(({ id }) => id));
   const day = (from: number, to: number, ...days: number[]) =>
-    entryOf(from, to, [
+    entryAt(from, to, [
       ...days.map((each) => ({ path: `tables/items/block_date=2026-05-1${each}/${from}`, bytes: 4000 })),
     ]);
   expect(ends([day(0, 9, 1), day(10, 19, 2)])).toEqual([['0:9', '10:19']]);
@@ -113,7 +98,7 @@ test('a night is not merged with all nights before it, so that a ledger names ea
       path: `tables/items/block_date=day-${day + 1000}/${night}`,
       bytes: 4000,
     }));
-    const before = [...ledger, entryOf(night * 12, night * 12 + 11, files)];
+    const before = [...ledger, entryAt(night * 12, night * 12 + 11, files)];
     ledger = merge(before, plan(before));
     expect(plan(ledger)).toEqual([]);
     const written = ledger.filter((each) => !before.includes(each));

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { dateIn } from '../../src/warehouse/file-layout.ts';
-import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
-import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
-import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import { doneSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { compact, compactKilled, hashes, tables } from './compacting.ts';
-import { items } from './tables.ts';
 import {
   commitItems,
   draftOf,
+  entryOf,
   filesOf,
+  itemsIn,
   makeItems,
   openTestReader,
   openTestStore,
@@ -133,17 +132,24 @@ describe('compact', () => {
     expect(await compact(path)).toMatchObject({ merged: 1, complete: true, entries: { before: 3, after: 2 } });
   });
 
-  test('killed at any step of a commit it leaves the same rows, and a rerun completes it', async () => {
-    const path = await makeWarehouse(4);
-    const before = await hashes(path);
-    const moments = await compactKilled(path);
-    expect(moments.length).toBeGreaterThan(5);
-    for (const copy of moments) {
-      expect(await hashes(copy)).toEqual(before);
-      expect(await compact(copy)).toMatchObject({ entries: { after: 1 } });
-      expect(await hashes(copy)).toEqual(before);
-    }
-  });
+  test.each([
+    ['neighbours', [0, 10, 20, 30], 20],
+    ['spans apart', [0, 20, 40, 60], 1_000_000],
+  ])(
+    'of %s, killed at any step of a commit, leaves the same rows and holes, and a rerun completes it',
+    async (_, starts, perDay) => {
+      const path = await makeItems('parquet', ...starts.map((from) => [from, from + 9, { perDay }] as const));
+      const look = async (at: string) => [await hashes(at), doneSpans(await readLedger(at), 'items')];
+      const before = await look(path);
+      const moments = await compactKilled(path);
+      expect(moments.length).toBeGreaterThan(5);
+      for (const copy of moments) {
+        expect(await look(copy)).toEqual(before);
+        expect(await compact(copy)).toMatchObject({ entries: { after: 1 } });
+        expect(await look(copy)).toEqual(before);
+      }
+    },
+  );
 
   test('a DuckDB warehouse has nothing to merge', async () => {
     const path = await makeWarehouse(2, 'duckdb');
@@ -161,18 +167,9 @@ describe('compact', () => {
 });
 
 test('entries of an older declaration are not merged', () => {
-  const entry = (number: number, schema: string): LedgerEntry => ({
-    ...{ format: 1, number, id: `e${number}`, committedAt: '' },
-    ...draftOf({ from: number, to: number }),
-    tables: {
-      items: {
-        ...{ rows: 1, keyHash: '1', sums: {}, schema },
-        files: [{ path: 'tables/items/a', rows: 1, bytes: 9, bounds: {}, sha256: '' }],
-      },
-    },
-  });
+  const entry = (number: number, schema?: string) =>
+    entryOf(number, { tables: itemsIn([{ path: 'tables/items/a', bytes: 9 }], schema) });
   const options = { tables, pipelines: [], targetBytes: 10_000 };
-  const { id } = schemaOf(items);
-  expect(planMerges([entry(1, id), entry(2, id)], options)).toHaveLength(1);
-  expect(planMerges([entry(1, id), entry(2, 'old')], options)).toEqual([]);
+  expect(planMerges([entry(1), entry(2)], options)).toHaveLength(1);
+  expect(planMerges([entry(1), entry(2, 'old')], options)).toEqual([]);
 });

@@ -8,7 +8,17 @@ import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
 import { HAS_BUCKETS, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { compact } from './compacting.ts';
-import { addItems, commitItems, countItems, listAll, openTestReader, openTestStore, tens } from './warehouses.ts';
+import {
+  addItems,
+  commitItems,
+  countItems,
+  filesOf,
+  listAll,
+  openTestReader,
+  openTestStore,
+  tens,
+  withStore,
+} from './warehouses.ts';
 
 let server: S3Server | undefined;
 let bucket = 0;
@@ -39,21 +49,15 @@ const copy = (from: string, to: string, stopAfter?: number) => {
 
 /** Three commits of two tables, the last in place of the first. */
 async function makeWarehouse(path: string): Promise<void> {
-  const store = await openTestStore(path);
-  const first = await commitItems(store, 1, 50);
-  await commitItems(store, 51, 80);
-  await commitItems(store, 1, 50, { supersedes: [first.id], perDay: 10 });
-  await store.close();
+  const first = await withStore(path, (store) => commitItems(store, 1, 50));
+  await addItems(path, [51, 80], [1, 50, { supersedes: [first.id], perDay: 10 }]);
 }
 
 /** What a copy has to have: the ledger, and the files of entries in force. */
 async function contentOf(path: string): Promise<readonly (readonly [string, string])[]> {
   const names = (await listAll(onDisk(path))).filter((name) => /^(_ledger|_declarations|tables|tonlake)/.test(name));
-  const store = await openTestStore(path);
-  const named = new Set(
-    store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((t) => t.files.map((f) => f.path))),
-  );
-  await store.close();
+  const ledger = await withStore(path, async (store) => store.ledger());
+  const named = new Set(filesOf(ledger).map((file) => file.path));
   const kept = names.filter((name) => !name.startsWith('tables/') || named.has(name));
   return kept.map((name) => [name, readFileSync(join(onDisk(path), name), 'base64')]);
 }

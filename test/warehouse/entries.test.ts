@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Entries } from '../../src/warehouse/ledger/entries.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { draftOf } from './warehouses.ts';
+import { entryOf } from './warehouses.ts';
 
 const DAY = 86_400_000;
 
@@ -27,17 +27,7 @@ const ledger = fc.array(commit, { maxLength: 25 }).map((commits) => {
     time += (hours * DAY) / 24;
     const add = (more: Partial<LedgerEntry>) => {
       const number = entries.nextNumber;
-      entries.add({
-        ...draftOf({ from: number, to: number }),
-        ...{
-          format: 1,
-          number,
-          id: `e${number}`,
-          tables: tablesOf(number),
-          committedAt: new Date(time).toISOString(),
-          ...more,
-        },
-      });
+      entries.add(entryOf(number, { tables: tablesOf(number), committedAt: new Date(time).toISOString(), ...more }));
     };
     const last = entries.nextNumber + parts;
     for (let part = 0; part < parts; part++) add({ commitWith: `e${last}` });
@@ -207,11 +197,9 @@ test('a ledger that prunes knows the files of superseded entries until it is tol
 test('the files of entries that were superseded long ago are not kept, only their numbers', () => {
   const entries = new Entries();
   for (let number = 1; number <= 48; number++) {
-    entries.add({
-      ...draftOf({ from: 1, to: 1 }, { supersedes: number === 1 ? [] : [`e${number - 1}`] }),
-      ...{ format: 1, number, id: `e${number}`, tables: tablesOf(number) },
-      committedAt: new Date((number * DAY) / 24).toISOString(),
-    });
+    const supersedes = number === 1 ? [] : [`e${number - 1}`];
+    const committedAt = new Date((number * DAY) / 24).toISOString();
+    entries.add(entryOf(number, { span: { from: 1, to: 1 }, supersedes, tables: tablesOf(number), committedAt }));
   }
   entries.pruneBefore(46.5 * (DAY / 24), ({ by }) => by.committedAt <= 40.5 * (DAY / 24));
   expect(entries.all.map(({ number }) => number)).toEqual([46, 47, 48]);
@@ -232,11 +220,8 @@ function commitFor(
     const number = entries.nextNumber;
     const [before] = entries.effective;
     const now = (at * DAY) / perDay;
-    entries.add({
-      ...draftOf({ from: number, to: number }),
-      ...{ format: 1, number, id: `e${number}`, tables: {}, committedAt: new Date(now).toISOString() },
-      supersedes: before === undefined ? [] : [before.id],
-    });
+    const supersedes = before === undefined ? [] : [before.id];
+    entries.add(entryOf(number, { supersedes, committedAt: new Date(now).toISOString() }));
     if (number % 10 === 0) prune(entries, now);
     entries.most = Math.max(entries.most, entries.all.length);
   }

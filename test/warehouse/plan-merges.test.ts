@@ -3,15 +3,13 @@ import { unionSpans } from '../../src/core/span.ts';
 import { block, pipeline } from '../../src/declare/index.ts';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
-import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { tables } from './compacting.ts';
 import { items } from './tables.ts';
-import { draftOf } from './warehouses.ts';
+import { entryOf, itemsIn } from './warehouses.ts';
 
 const start = Date.parse('2026-05-01T00:00:00Z');
 const targetBytes = 128e6;
-const { id: schema } = schemaOf(items);
 /** Bytes of the footer, and of each row. */
 const [FOOTER, ROW] = [3000, 60];
 const walked = pipeline({
@@ -82,22 +80,15 @@ class Followed {
     const files = [...rows]
       .filter(([, count]) => count > 0)
       .map(([day, count]) => {
-        return {
-          path: `tables/items/block_date=${day}/${id}`,
-          rows: count,
-          bytes: FOOTER + count * ROW,
-          bounds: {},
-          sha256: '',
-        };
+        return { path: `tables/items/block_date=${day}/${id}`, rows: count, bytes: FOOTER + count * ROW };
       });
     this.written += files.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.ledger.push({
-      ...{ format: 1, number: this.number, id },
-      ...{ committedAt: new Date(this.now).toISOString(), ...draftOf(span), asOf },
+    const entry = entryOf(this.number, {
+      ...{ id, span, asOf, committedAt: new Date(this.now).toISOString(), tables: itemsIn(files) },
       ...(covered.length > 1 ? { spans: covered } : {}),
       ...(copies ? { copies: this.number } : {}),
-      tables: { items: { rows: 1, keyHash: '1', sums: {}, schema, files } },
     });
+    this.ledger.push(entry);
   }
 }
 

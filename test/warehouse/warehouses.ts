@@ -10,6 +10,7 @@ import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
 import type { ProvenLedger } from '../../src/warehouse/ledger/proven-ledger.ts';
 import { type OpenStoreOptions, openDamaged, openReader, openStore } from '../../src/warehouse/open-store.ts';
 import type { Reader, ReaderOptions } from '../../src/warehouse/reader.ts';
+import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, Store, TableFile } from '../../src/warehouse/store.ts';
 import { closing, freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
@@ -113,6 +114,20 @@ export function draftOf(span: Span, more: Partial<CommitDraft> = {}): CommitDraf
 }
 
 type Rows = Parameters<typeof makeBatchOf>[1];
+
+/** An entry of a ledger, as it was read from somewhere. */
+export function entryOf(number: number, more: Partial<LedgerEntry> = {}): LedgerEntry {
+  const { span = { from: number, to: number } } = more;
+  return { ...draftOf(span), format: 1, number, id: `e${number}`, committedAt: '', tables: {}, ...more };
+}
+
+type FileFacts = Partial<TableFile> & Pick<TableFile, 'path' | 'bytes'>;
+
+/** The tables of an entry whose items lie in some files. */
+export function itemsIn(files: readonly FileFacts[], schema = schemaOf(items).id): LedgerEntry['tables'] {
+  const known = files.map((file) => ({ rows: 1, bounds: {}, sha256: '', ...file }));
+  return { items: { rows: 1, keyHash: '1', sums: {}, schema, files: known } };
+}
 
 /** Stages rows of one table. */
 export async function stageRows(store: Store, table: TableDef, rows: Rows, span: Span): Promise<StagedSpan> {
