@@ -41,7 +41,7 @@ const ALLOWED: readonly { readonly file: RegExp; readonly text: RegExp; readonly
   },
   { file: /^warehouse\/query\/state-relations\.ts$/, text: /^blocks$/, why: 'a column: how many a span has' },
   {
-    file: /^(chain\/index-ends|export\/quote\/dry-walk|watch\/.*)\.ts$/,
+    file: /^(chain\/index-head|export\/quote\/dry-walk|watch\/.*)\.ts$/,
     text: /^(blocks|traces|transactions|actions)$/,
     why: 'a part of an answer',
   },

@@ -1,57 +1,11 @@
-import * as z from 'zod';
 import type { Effects } from '../core/effects.ts';
-import { SourceError, type UsageError, usage, WalkError } from '../core/errors.ts';
+import { type UsageError, usage, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart, formatTime } from '../core/time-zone.ts';
-import type { SourceRequest, SourceResponse } from '../http/request.ts';
-import { RetryableFailure } from '../http/retryable-failure.ts';
-import type { FetchOptions, Source } from '../http/source.ts';
+import type { Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
+import { fetchEnds, fetchFirstSince, type IndexEnds, type IndexHead, shortList } from './index-head.ts';
 import type { ChainBounds } from './range-part.ts';
-
-const infoSchema = z.object({
-  last: z.object({ seqno: z.int().nonnegative() }),
-  first: z.object({ seqno: z.int().nonnegative() }),
-});
-
-const blockTimes = z.object({
-  blocks: z.array(z.object({ workchain: z.int(), seqno: z.int(), gen_utime: z.coerce.number() })).nullable(),
-});
-
-type BlockTimes = NonNullable<z.infer<typeof blockTimes>['blocks']>;
-
-/** @throws {SourceError} `short-list`, retryable, for null instead of a list */
-function parseTimes(response: SourceResponse, label: string): BlockTimes {
-  const { blocks } = parseResponse(blockTimes, response);
-  if (blocks !== null) return blocks;
-  const what = 'expected a list of blocks, got null';
-  throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
-}
-
-/** First and last masterchain seqno of an index. Blocks below the last can still be missing for a while. */
-export interface IndexEnds {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** @throws {SourceError} */
-export async function fetchEnds(source: Source, options: FetchOptions = {}): Promise<IndexEnds> {
-  const accept = (response: SourceResponse): IndexEnds => {
-    const info = parseResponse(infoSchema, response);
-    return { first: info.first.seqno, last: info.last.seqno };
-  };
-  return source.fetch({ path: '/masterchainInfo', query: [] }, accept, options);
-}
-
-const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int().positive() }) });
-
-/** Time of the latest masterchain block of the index, in milliseconds since 1970. @throws {SourceError} */
-export async function fetchHeadTime(source: Source): Promise<number> {
-  return source.fetch(
-    { path: '/masterchainInfo', query: [] },
-    (response) => parseResponse(headSchema, response).last.gen_utime * 1000,
-  );
-}
 
 export interface StateOptions {
   readonly signal?: AbortSignal | undefined;
@@ -66,38 +20,22 @@ export async function fetchShardState(
   label: string,
   { signal, missing = 'wait' }: StateOptions = {},
 ): Promise<readonly NamedHeader[]> {
-  const request = { ...stateRequest(seqno), label, missing: missing === 'wait' ? missing : undefined };
+  const query = [['seqno', String(seqno)]] as const;
   return source.fetch(
-    request,
+    { path: '/masterchainBlockShardState', query, label, missing: missing === 'wait' ? missing : undefined },
     (response) => {
       const headers = parseHeaders(response.body, response.request);
       if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
-      throw shortList(seqno, label);
+      throw shortList(label, `the shard list of block ${seqno} lacks the block itself`);
     },
     { signal },
   );
 }
 
-function stateRequest(seqno: number): SourceRequest {
-  return { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' };
-}
-
 /** Time of a masterchain block, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
 export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
-  const label = `block ${seqno}`;
-  return source.fetch(stateRequest(seqno), (response) => {
-    const own = parseTimes(response, label).find((block) => block.workchain === -1 && block.seqno === seqno);
-    if (own === undefined) throw shortList(seqno, label);
-    return own.gen_utime * 1000;
-  });
-}
-
-function shortList(seqno: number, label: string): RetryableFailure {
-  return new RetryableFailure(label, {
-    code: 'short-list',
-    what: `the shard list of block ${seqno} lacks the block itself`,
-    pause: { kind: 'backoff' },
-  });
+  const state = await fetchShardState(source, seqno, `block ${seqno}`);
+  return 1000 * least(state.filter(({ workchain }) => workchain === -1).map(({ utime }) => utime));
 }
 
 export interface DayOptions {
@@ -112,47 +50,50 @@ export interface DayOptions {
 /** Resolves the ends of a range by requests. The head is read once. */
 export function chainBounds(
   source: Source,
-  { zone = 'UTC', isOver = false, now = () => fetchHeadTime(source) }: DayOptions = {},
+  { zone = 'UTC', isOver = false, now }: DayOptions = {},
 ): ChainBounds & {
   readonly ends: () => Promise<IndexEnds>;
+  /** Time of the latest block, in milliseconds since 1970. */
+  readonly headTime: () => Promise<number>;
   /** Requested days and times whose end the index has not reached yet. */
   readonly openDays: readonly string[];
 } {
   const openDays: string[] = [];
   const startOf = (date: string): number => Math.floor(dayStart(date, zone) / 1000);
-  let known: Promise<IndexEnds> | undefined;
-  const ends = (): Promise<IndexEnds> => {
+  let known: Promise<IndexHead> | undefined;
+  const ends = (): Promise<IndexHead> => {
     known ??= fetchEnds(source);
     return known;
   };
   const head = async (): Promise<number> => (await ends()).last;
+  const headTime = async (): Promise<number> => (await ends()).head.time;
   const notIndexed = (what: string, hint: string): UsageError =>
     usage(`a ${what.includes('T') ? 'time' : 'day'} that the index has`, what, {
       code: 'wrong-range',
       hint,
     });
   const older = async (): Promise<string> => {
-    const day = dateAt(await fetchHeadTime(source), zone);
+    const day = dateAt(await headTime(), zone);
     return `the head is block ${await head()} of ${day}`;
   };
   const firstOfDay = async (date: string): Promise<number> => {
-    const found = await firstSince(source, startOf(date));
+    const found = await fetchFirstSince(source, startOf(date));
     if (found === undefined) throw notIndexed(date, await older());
     const { seqno, time } = found;
-    if (time < startOf(addDays(date, 1))) return seqno;
-    throw notIndexed(date, `the next block is ${seqno} of ${dateAt(time * 1000, zone)}`);
+    if (time < 1000 * startOf(addDays(date, 1))) return seqno;
+    throw notIndexed(date, `the next block is ${seqno} of ${dateAt(time, zone)}`);
   };
   const firstAt = async (ms: number): Promise<number> => {
-    const found = await firstSince(source, Math.ceil(ms / 1000));
+    const found = await fetchFirstSince(source, Math.ceil(ms / 1000));
     if (found === undefined) throw notIndexed(formatTime(ms), await older());
     const { first } = await ends();
     // There are no blocks before the first block of a chain.
-    if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
-    throw notIndexed(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time * 1000)}`);
+    if (found.seqno > first || first <= 1 || found.time === ms) return found.seqno;
+    throw notIndexed(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time)}`);
   };
   /** The last block before a time in seconds, at which `what` ends. */
   const lastUntil = async (utime: number, what: string): Promise<number> => {
-    const next = await firstSince(source, utime);
+    const next = await fetchFirstSince(source, utime);
     if (next === undefined && isOver) throw notOver(what, zone, await head());
     if (next === undefined) {
       openDays.push(what);
@@ -160,15 +101,13 @@ export function chainBounds(
     }
     const { first, last } = await ends();
     if (next.seqno <= first) {
-      const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
+      const begins = what.includes('T') ? formatTime(next.time) : dateAt(next.time, zone);
       throw notIndexed(what, `the index begins at block ${first} of ${begins}`);
     }
     // Late shard blocks have rows from before that time: continue until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
-      const times = await source.fetch(stateRequest(seqno), (response) =>
-        parseTimes(response, `block ${seqno}`).map((block) => block.gen_utime),
-      );
-      if (least(times) >= utime) return seqno;
+      const state = await fetchShardState(source, seqno, `block ${seqno}`);
+      if (least(state.map((block) => block.utime)) >= utime) return seqno;
     }
     if (isOver) throw notOver(what, zone, last);
     openDays.push(what);
@@ -177,13 +116,14 @@ export function chainBounds(
   return {
     ends,
     head,
+    headTime,
     firstOfDay,
     openDays,
     lastOfDay: (date) => lastUntil(startOf(addDays(date, 1)), date),
     firstSince: firstAt,
     lastBefore: (ms) => lastUntil(Math.ceil(ms / 1000), formatTime(ms)),
     blockTime: (seqno) => fetchBlockTime(source, seqno),
-    today: async () => dateAt(await now(), zone),
+    today: async () => dateAt(await (now ?? headTime)(), zone),
   };
 }
 
@@ -202,46 +142,4 @@ function notOver(what: string, zone: string, head: number): WalkError {
     retryable: true,
     hint: 'run it again later: a day is exported when it is over',
   });
-}
-
-/** The first masterchain block at or after a time; both times in seconds since 1970. */
-async function firstSince(
-  source: Source,
-  utime: number,
-): Promise<{ readonly seqno: number; readonly time: number } | undefined> {
-  const query = [
-    ['workchain', '-1'],
-    ['start_utime', String(utime)],
-    ['sort', 'asc'],
-    ['limit', '100'],
-  ] as const;
-  const blocks = await source.fetch({ path: '/blocks', query }, (response) => parseTimes(response, 'blocks'));
-  const time = least(blocks.map((block) => block.gen_utime));
-  const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
-  return seqnos.length === 0 ? undefined : { seqno: least(seqnos), time };
-}
-
-/** Parses a small response. @throws {SourceError} retryable if it is not JSON */
-export function parseResponse<T>(schema: z.ZodType<T>, response: SourceResponse): T {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(response.body.toString());
-  } catch (cause) {
-    throw new SourceError(`source: expected JSON from ${response.request}, got other text`, {
-      code: 'not-json',
-      retryable: true,
-      cause,
-    });
-  }
-  const result = schema.safeParse(parsed);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const place = `/${issue?.path.join('/') ?? ''}`;
-  throw new SourceError(
-    `source: expected another shape from ${response.request} at ${place}: ${issue?.message ?? ''}`,
-    {
-      code: 'wrong-shape',
-      hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
-    },
-  );
 }

@@ -1,21 +1,27 @@
 import * as z from 'zod';
+import { SourceError } from '../core/errors.ts';
+import { least } from '../core/span.ts';
 import type { SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
-import { type IndexEnds, parseResponse } from './index-ends.ts';
 
-const block = z.object({
-  seqno: z.int().nonnegative(),
-  gen_utime: z.coerce.number().int().nonnegative(),
-  root_hash: z.string(),
-});
-const schema = z.object({ last: block, first: block });
+const block = z
+  .object({
+    seqno: z.int().nonnegative(),
+    gen_utime: z.coerce.number().int().nonnegative(),
+    root_hash: z.string(),
+  })
+  .transform(({ seqno, root_hash: rootHash, gen_utime: utime }) => ({ seqno, rootHash, time: utime * 1000 }));
+const infoSchema = z.object({ last: block, first: block });
+const listSchema = z.object({ blocks: z.array(block).nullable() });
 
 /** A masterchain block: seqno, hash, and time in milliseconds since 1970. */
-export interface MasterBlock {
-  readonly seqno: number;
-  readonly rootHash: string;
-  readonly time: number;
+export type MasterBlock = Readonly<z.infer<typeof block>>;
+
+/** First and last masterchain seqno of an index. Blocks below the last can still be missing for a while. */
+export interface IndexEnds {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** First and last masterchain block of an index, with their times. */
@@ -25,19 +31,13 @@ export interface IndexHead extends IndexEnds {
 }
 
 /** Fetches both ends of the index in one request. @throws {SourceError}, or the reason of the signal */
-export async function fetchHead(source: Source, signal?: AbortSignal): Promise<IndexHead> {
-  return source.fetch(
-    { path: '/masterchainInfo', query: [] },
-    (response) => {
-      const { last, first } = parseResponse(schema, response);
-      const [head, tail] = [blockOf(last), blockOf(first)];
-      return { first: tail.seqno, last: head.seqno, head, tail };
-    },
-    { signal },
-  );
+export async function fetchEnds(source: Source, options: FetchOptions = {}): Promise<IndexHead> {
+  const accept = (response: SourceResponse): IndexHead => {
+    const { last: head, first: tail } = parseResponse(infoSchema, response);
+    return { first: tail.seqno, last: head.seqno, head, tail };
+  };
+  return source.fetch({ path: '/masterchainInfo', query: [] }, accept, options);
 }
-
-const listSchema = z.object({ blocks: z.array(block.extend({ workchain: z.int() })).nullable() });
 
 /** A masterchain block that the index should have. @throws {SourceError} `short-list` if no attempt lists it */
 export async function fetchMasterBlock(
@@ -53,16 +53,56 @@ export async function fetchMasterBlock(
   ] as const;
   const label = `block ${seqno}`;
   const accept = (response: SourceResponse): MasterBlock => {
-    const found = parseResponse(listSchema, response).blocks?.find(
-      (each) => each.workchain === -1 && each.seqno === seqno,
-    );
-    if (found !== undefined) return blockOf(found);
-    const what = `expected the header of block ${seqno}, got a list without it`;
-    throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
+    const found = parseResponse(listSchema, response).blocks?.find((each) => each.seqno === seqno);
+    if (found !== undefined) return found;
+    throw shortList(label, `expected the header of block ${seqno}, got a list without it`);
   };
   return source.fetch({ path: '/blocks', query, label }, accept, options);
 }
 
-function blockOf({ seqno, root_hash: rootHash, gen_utime: utime }: z.infer<typeof block>): MasterBlock {
-  return { seqno, rootHash, time: utime * 1000 };
+/** The first masterchain block at or after a time in seconds since 1970. @throws {SourceError} */
+export async function fetchFirstSince(source: Source, utime: number): Promise<MasterBlock | undefined> {
+  const query = [
+    ['workchain', '-1'],
+    ['start_utime', String(utime)],
+    ['sort', 'asc'],
+    ['limit', '100'],
+  ] as const;
+  const blocks = await source.fetch({ path: '/blocks', query }, (response) => {
+    const listed = parseResponse(listSchema, response).blocks;
+    if (listed !== null) return listed;
+    throw shortList('blocks', 'expected a list of blocks, got null');
+  });
+  const seqno = least(blocks.map((each) => each.seqno));
+  return blocks.find((each) => each.seqno === seqno);
+}
+
+/** A list that lacks what the index has: to be requested again. */
+export function shortList(label: string, what: string): RetryableFailure {
+  return new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
+}
+
+/** Parses a small response. @throws {SourceError} retryable if it is not JSON */
+export function parseResponse<T>(schema: z.ZodType<T>, response: SourceResponse): T {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(response.body.toString());
+  } catch (cause) {
+    throw new SourceError(`source: expected JSON from ${response.request}, got other text`, {
+      code: 'not-json',
+      retryable: true,
+      cause,
+    });
+  }
+  const result = schema.safeParse(parsed);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const place = `/${issue?.path.join('/') ?? ''}`;
+  throw new SourceError(
+    `source: expected another shape from ${response.request} at ${place}: ${issue?.message ?? ''}`,
+    {
+      code: 'wrong-shape',
+      hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import { parseHeaders } from '../chain/headers.ts';
-import { fetchShardState, type IndexEnds } from '../chain/index-ends.ts';
+import { fetchShardState } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { blockAt, intersectSpans, type Span, spanSize, subtractSpans, totalSize, wholeRange } from '../core/span.ts';
 import { comparedRoles } from '../declare/cross-check.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';

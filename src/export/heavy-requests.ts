@@ -1,4 +1,4 @@
-import { fetchEnds } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
 import type { FetchOptions } from '../http/source.ts';
 import { RepeatedFailure } from './repeated-failure.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { FaultKind } from '../audit/list-faults.ts';
 import { WRONG_ROWS } from '../audit/page-audit.ts';
-import { parseResponse } from '../chain/index-ends.ts';
+import { parseResponse } from '../chain/index-head.ts';
 import { AuditError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { SourceResponse } from '../http/request.ts';

@@ -1,4 +1,5 @@
-import { type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
+import { sessionBounds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { parseRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { TonlakeError, WalkError } from '../core/errors.ts';

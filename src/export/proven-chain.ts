@@ -1,5 +1,4 @@
-import type { IndexEnds } from '../chain/index-ends.ts';
-import { fetchMasterBlock, type MasterBlock } from '../chain/index-head.ts';
+import { fetchMasterBlock, type IndexEnds, type MasterBlock } from '../chain/index-head.ts';
 import { WalkError } from '../core/errors.ts';
 import { blockAt, intersectSpans, type Span, totalSize } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';

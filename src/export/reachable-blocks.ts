@@ -1,4 +1,4 @@
-import type { IndexEnds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { WalkError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';

@@ -1,4 +1,5 @@
-import { type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
+import { sessionBounds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import type { RangePart } from '../chain/range-part.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';

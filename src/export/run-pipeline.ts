@@ -1,4 +1,4 @@
-import type { IndexEnds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { isCommittedMeanwhile, isMergedMeanwhile } from '../core/errors.ts';
 import {
   haveCommon,

@@ -1,4 +1,5 @@
-import { fetchEnds, type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
+import { sessionBounds } from '../chain/index-ends.ts';
+import { fetchEnds, type IndexEnds } from '../chain/index-head.ts';
 import { parseRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { realEffects } from '../core/effects.ts';

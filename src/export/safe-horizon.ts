@@ -1,4 +1,4 @@
-import { fetchEnds } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-head.ts';
 import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { LtWindow } from './lt-windows.ts';

@@ -1,5 +1,5 @@
 import type { NamedHeader } from '../chain/headers.ts';
-import { fetchEnds } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span } from '../core/span.ts';
 import type { BlockProblem } from './span-walk.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { WRONG_ROWS } from '../audit/page-audit.ts';
-import { parseResponse } from '../chain/index-ends.ts';
+import { parseResponse } from '../chain/index-head.ts';
 import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { doneSpans } from '../warehouse/index.ts';

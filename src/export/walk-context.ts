@@ -1,6 +1,6 @@
 import type { ProvenRows } from '../audit/proven-rows.ts';
 import type { Header } from '../chain/headers.ts';
-import type { IndexEnds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import type { Effects } from '../core/effects.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';

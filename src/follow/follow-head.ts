@@ -1,5 +1,5 @@
 import { sessionBounds } from '../chain/index-ends.ts';
-import { fetchHead, type IndexHead } from '../chain/index-head.ts';
+import { fetchEnds, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { formatError, usage } from '../core/errors.ts';
@@ -92,7 +92,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
   let backfillSession: Session | undefined;
   try {
     backfillSession = options.backfill === undefined ? undefined : await open('backfill');
-    const head = await fetchHead(session.source, options.stop);
+    const head = await fetchEnds(session.source, { signal: options.stop });
     const given = parts && (await resolveRange(parts, sessionBounds(session, effects)))[0]?.from;
     const martTables = marts?.all.map(({ table }) => table);
     const { network } = session;
@@ -253,7 +253,7 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
     const spans = subtractSpans(requested, [{ from, to: Number.MAX_SAFE_INTEGER }]);
     const rounds = new Rounds({ chain, concurrency: options.concurrency, isRestoring: true });
     const exportOlder = async (): Promise<boolean> => {
-      const ends = await fetchHead(session.source, stop);
+      const ends = await fetchEnds(session.source, { signal: stop });
       const isFull = await rounds.exportMissing(exporting, { requested: spans, ends, due: new Set() });
       if (!isFull) await rounds.retry(exporting, spans, ends);
       return isFull;

@@ -1,4 +1,4 @@
-import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
+import { fetchEnds, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { CommitSteps } from '../export/commit-steps.ts';
 import type { OpenExport } from '../export/open-export.ts';
@@ -113,7 +113,7 @@ export class HeadLoop {
     this.recent.add(startedAt, requests() - this.counted);
     this.counted = requests();
     try {
-      const head = this.nextHead ?? (await fetchHead(this.exporting.session.source, stop));
+      const head = this.nextHead ?? (await fetchEnds(this.exporting.session.source, { signal: stop }));
       this.nextHead = undefined;
       return (await this.exportRound(head)) ? startedAt : startedAt + this.interval.nextMs;
     } finally {

@@ -1,4 +1,4 @@
-import type { IndexEnds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-head.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { OpenExport } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';

@@ -1,4 +1,4 @@
-import { chainBounds, fetchHeadTime } from '../chain/index-ends.ts';
+import { chainBounds } from '../chain/index-ends.ts';
 import type { ChainBounds } from '../chain/range-part.ts';
 import { run } from '../export/run.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
@@ -31,8 +31,7 @@ export const jobActions = {
   ): Promise<T> => {
     const session = await openSession({ ...options, command: 'tonlake job run' });
     try {
-      const { source } = session;
-      return await use({ ...chainBounds(source, { zone, isOver: true }), headTime: () => fetchHeadTime(source) });
+      return await use(chainBounds(session.source, { zone, isOver: true }));
     } finally {
       await session.close();
     }

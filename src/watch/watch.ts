@@ -1,4 +1,4 @@
-import { fetchEnds } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-head.ts';
 import type { Counts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError, usage } from '../core/errors.ts';

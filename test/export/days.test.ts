@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { chainBounds, fetchBlockTime, fetchHeadTime } from '../../src/chain/index-ends.ts';
+import { chainBounds, fetchBlockTime } from '../../src/chain/index-ends.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { openSession } from '../../src/http/session.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 test('the time of the newest block is told in milliseconds', async () => {
-  expect(await fetchHeadTime(session.source)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+  expect(await chainBounds(session.source).headTime()).toBe(Date.UTC(2026, 4, 2, 1, 40));
 });
 
 test('the time of a masterchain block is its own, not that of a shard', async () => {

@@ -213,13 +213,12 @@ test('a warehouse that is being written by another is waited for at the end', as
 
 test('a source that fails for a while is told of and survived', async () => {
   let isDown = true;
+  const block = (seqno: number) => ({ seqno, gen_utime: '1777593600', root_hash: '' });
   const server = await serve((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://x');
     const isInfo = pathname.endsWith('/masterchainInfo');
     const fails = isDown && !isInfo;
-    const answer = isInfo
-      ? { first: { seqno: 1 }, last: { seqno: 9 } }
-      : { traces: null, actions: [], transactions: null };
+    const answer = isInfo ? { first: block(1), last: block(9) } : { traces: null, actions: [], transactions: null };
     response.writeHead(fails ? 502 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(fails ? { error: 'down' } : answer));
   });

@@ -1,5 +1,6 @@
 import { lackingRows, type RequestedRows } from '../../audit/page-audit.ts';
-import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
+import { fetchShardState } from '../../chain/index-ends.ts';
+import { fetchEnds } from '../../chain/index-head.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
