@@ -73,16 +73,6 @@ export class Chain {
     this.#made = groupBy(this.epoch.shards.blocks, ({ slot }) => slot);
   }
 
-  #grouped(template: Template): Grouped {
-    for (const account of template.accounts)
-      if (account.address !== undefined) this.#addresses.set(account.address, account);
-    return {
-      template,
-      made: groupBy(template.transactions, (transaction) => slotWithin(template, transaction)),
-      included: groupBy(template.transactions, (transaction) => includedWithin(template, transaction)),
-    };
-  }
-
   /** The template of a family, if this network has it. */
   template(family: number): Template | undefined {
     return this.#group(family)?.template;
@@ -95,12 +85,17 @@ export class Chain {
   /** Made on first use. */
   #group(family: number): Grouped | undefined {
     const known = this.#groups.get(family);
-    if (known !== undefined) return known;
-    const template = this.#makeTemplate(family);
-    if (template === undefined) return undefined;
-    const made = this.#grouped(template);
-    this.#groups.set(family, made);
-    return made;
+    const template = known === undefined ? this.#makeTemplate(family) : undefined;
+    if (template === undefined) return known;
+    for (const account of template.accounts)
+      if (account.address !== undefined) this.#addresses.set(account.address, account);
+    const group = {
+      template,
+      made: groupBy(template.transactions, (transaction) => slotWithin(template, transaction)),
+      included: groupBy(template.transactions, (transaction) => includedWithin(template, transaction)),
+    };
+    this.#groups.set(family, group);
+    return group;
   }
 
   #makeTemplate(family: number): Template | undefined {
