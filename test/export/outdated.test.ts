@@ -10,7 +10,7 @@ import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 
 const LIARS = [50, 52];
 const BLOCKS = '1:100';
@@ -84,6 +84,27 @@ test('an entry stays as it is where a part of it cannot be read again', async ()
   expect(await headersOf(path)).toEqual(before);
   sandbox.setFaults(NO_FAULTS);
   expect((await bring(path, 'transactions', '48:52')).complete).toBe(true);
+});
+
+test('a source that refuses to show the headers again leaves the blocks missing, and the run goes on', async () => {
+  const path = await outdated();
+  sandbox.setFaults(NO_FAULTS);
+  sandbox.answer = (passing) => {
+    const isRefused = passing.path === '/blocks' && LIARS.includes(Number(passing.query.get('mc_seqno')));
+    return isRefused ? { status: 400, body: '{"error":"refused"}' } : passing.forward();
+  };
+  const report = await bring(path, 'transactions', '48:54').finally(() => {
+    sandbox.answer = undefined;
+  });
+  expect(report.complete).toBe(false);
+  const { rows } = await closing(await openWarehouse(path)).query(
+    "SELECT span_from, span_to FROM _commits WHERE pipeline = 'transactions' ORDER BY span_from",
+  );
+  expect(rows.map((row) => row.map(Number))).toEqual([
+    [48, 49],
+    [51, 51],
+    [53, 54],
+  ]);
 });
 
 test.each(['actions', 'message_links'])(

@@ -114,6 +114,9 @@ describe('a sound warehouse', () => {
       ...{ code: 'not-stored', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
       hint: 'it has 2026-05-01',
     });
+    await expect(verify(sound, { range: 'today' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^usage: expected a day that the warehouse has, got \d{4}-\d\d-\d\d$/),
+    });
     const path = join(freshFolder(), 'w');
     // A day of 43 blocks; the first one begins late.
     const { url: network } = await startTestSandbox({ blocks: 50, blockTimeMs: 2_000_000 });

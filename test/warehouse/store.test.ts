@@ -77,6 +77,21 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect(found.map((row) => row.map(readBack))).toEqual(rows.map((row) => names.map((name) => row[name] ?? null)));
   });
 
+  test('of rows with one key the newest is there', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const [row = {}, other = {}] = itemRows(1, 2);
+    const span = { from: 1, to: 2 };
+    const stage = store.stage('items', span);
+    await stage.write(makeBatchOf(items, [{ ...row, fees: 5n }, other, { ...row, fees: 6n }]));
+    const staged = await stage.finish({ newest: { items: { key: ['hash'], column: undefined } } });
+    await store.commit(staged, draftOf(span));
+    const { rows } = await store.query('SELECT hash, fees FROM items ORDER BY lt');
+    expect(rows.map(([hash, fees]) => [hash, Number(fees)])).toEqual([
+      ['hash-1', 6],
+      ['hash-2', 2],
+    ]);
+  });
+
   test('an entry that supersedes others takes the place of their rows', async () => {
     const store = await openTestStore(freshPath(kind));
     const first = await commitItems(store, 1, 10);
@@ -350,6 +365,18 @@ test('a folder with files of others can become a warehouse, and they stay', asyn
   await writeFile(join(folder, 'tables', 'notes.parquet'), 'mine too');
   await (await openTestStore(folder)).close();
   expect(await listAll(folder)).toEqual(expect.arrayContaining(['README.md', 'tables/notes.parquet']));
+});
+
+test('what is left of repeated keys is compressed as all rows are', async () => {
+  const store = await openTestStore(freshPath('parquet'));
+  const rows = itemRows(1, 100);
+  const stage = store.stage('items', { from: 1, to: 100 });
+  await stage.write(makeBatchOf(items, [...rows, ...rows]));
+  const { tables } = await stage.finish({ newest: { items: { key: ['hash'], column: undefined } } });
+  expect(tables['items']?.rows).toBe(100);
+  const [file] = tables['items']?.files ?? [];
+  const { rows: found } = await store.query(`SELECT DISTINCT compression FROM parquet_metadata('${file?.stagedPath}')`);
+  expect(found).toEqual([['ZSTD']]);
 });
 
 test('rows that are written anew are in row groups that are bounded by the bytes of the rows, however well they compress', async () => {
