@@ -1,9 +1,9 @@
 // Which wrong changes of the sources do the tests notice? One random change at a time, and the tests nearest to it, nearest first.
 //   npm test | tee times; node bench/mutations.mjs [--times times] [--seed 1] [--from 1] [--count 20] [--folders export,warehouse,...]
-//     [--seconds 60] [--all]
+//     [--seconds 60] [--tests test/a.test.ts,...] [--all]
 // It changes files of dist, which vitest runs, and restores each: nothing else may use the checkout meanwhile. `--from`: number of the first
 // change to try. `--times`: what `npm test` printed, with the CPU time of each test file; `--seconds`: of test files to run for one change, at
-// most. With `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer grows: what is not noticed
+// most; `--tests` runs these instead. With `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer grows: what is not noticed
 // has to be judged.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     folders: { type: 'string', default: 'audit,chain,decode,export,files,parquet,proof,verify,warehouse' },
     times: { type: 'string' },
     seconds: { type: 'string', default: '60' },
+    tests: { type: 'string' },
     all: { type: 'boolean', default: false },
   },
 });
@@ -81,7 +82,8 @@ function withChange(path, text, changed, work) {
 
 /** The first test file that fails, or how a run ended; undefined if all pass. */
 function firstFailure(path) {
-  for (const files of values.all ? [...nearestTests(path), []] : nearestTests(path)) {
+  const chosen = values.tests === undefined ? nearestTests(path) : [values.tests.split(',')];
+  for (const files of values.all ? [...chosen, []] : chosen) {
     const run = ['--signal=KILL', String(MAX_SECONDS), 'npx', 'vitest', 'run', '--bail=1', ...files];
     const { status, signal, stdout, stderr } = spawnSync('timeout', run, {
       cwd: root,
@@ -103,8 +105,10 @@ function nearestTests(path) {
   const source = join(root, relative(join(root, 'dist'), path).replace(/\.js$/, '.ts'));
   const folder = join(root, 'test', relative(join(root, 'src'), dirname(source)));
   const steps = stepsFrom(source);
+  const own = basename(source, '.ts');
   const nearness = (test) => {
-    if (basename(test).includes(basename(source, '.ts'))) return 1;
+    const named = basename(test, '.test.ts');
+    if (named.includes(own) || own.includes(named)) return 1;
     return Math.min(steps.get(test) ?? Infinity, dirname(test) === folder ? 2 : Infinity);
   };
   let seconds = Number(values.seconds);

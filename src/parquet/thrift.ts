@@ -61,9 +61,9 @@ class ThriftWriter {
     }
   }
 
-  /** A number as a list element. */
+  /** A number as a list element. No number of a footer or page is negative. */
   integer(value: number): void {
-    this.#varint(value >= 0 ? value * 2 : -value * 2 - 1);
+    this.#varint(value * 2);
   }
 
   /** A text as a list element. */
