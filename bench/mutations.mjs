@@ -3,8 +3,8 @@
 //     [--seconds 60] [--tests test/a.test.ts,...] [--all]
 // It changes files of dist, which vitest runs, and restores each: nothing else may use the checkout meanwhile. `--from`: number of the first
 // change to try. `--times`: what `npm test` printed, with the CPU time of each test file; `--seconds`: of test files to run for one change, at
-// most; `--tests` runs these instead. With `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer grows: what is not noticed
-// has to be judged.
+// most; `--tests` runs these instead. With `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer
+// grows: what is not noticed has to be judged.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
