@@ -1,5 +1,5 @@
-// Makes the facts about the API a module, compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui and the
-// library that draws charts, and compiles the WebAssembly.
+// Makes the facts about the API a module, compiles the sources to dist, which the command line, its workers and the pipelines run from,
+// bundles the page of tonlake ui and the library that draws charts, and compiles the WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

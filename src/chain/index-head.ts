@@ -5,18 +5,20 @@ import type { SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
 
-const block = z
-  .object({
-    seqno: z.int().nonnegative(),
-    gen_utime: z.coerce.number().int().nonnegative(),
-    root_hash: z.string(),
-  })
-  .transform(({ seqno, root_hash: rootHash, gen_utime: utime }) => ({ seqno, rootHash, time: utime * 1000 }));
-const infoSchema = z.object({ last: block, first: block });
-const listSchema = z.object({ blocks: z.array(block).nullable() });
+const blockSchema = z.object({
+  seqno: z.int().nonnegative(),
+  gen_utime: z.coerce.number().int().nonnegative(),
+  root_hash: z.string(),
+});
+const infoSchema = z.object({ last: blockSchema, first: blockSchema });
+const listSchema = z.object({ blocks: z.array(blockSchema.extend({ workchain: z.int() })).nullable() });
 
 /** A masterchain block: seqno, hash, and time in milliseconds since 1970. */
-export type MasterBlock = Readonly<z.infer<typeof block>>;
+export interface MasterBlock {
+  readonly seqno: number;
+  readonly rootHash: string;
+  readonly time: number;
+}
 
 /** First and last masterchain seqno of an index. Blocks below the last can still be missing for a while. */
 export interface IndexEnds {
@@ -33,7 +35,8 @@ export interface IndexHead extends IndexEnds {
 /** Fetches both ends of the index in one request. @throws {SourceError}, or the reason of the signal */
 export async function fetchEnds(source: Source, options: FetchOptions = {}): Promise<IndexHead> {
   const accept = (response: SourceResponse): IndexHead => {
-    const { last: head, first: tail } = parseResponse(infoSchema, response);
+    const { last, first } = parseResponse(infoSchema, response);
+    const [head, tail] = [blockOf(last), blockOf(first)];
     return { first: tail.seqno, last: head.seqno, head, tail };
   };
   return source.fetch({ path: '/masterchainInfo', query: [] }, accept, options);
@@ -53,7 +56,7 @@ export async function fetchMasterBlock(
   ] as const;
   const label = `block ${seqno}`;
   const accept = (response: SourceResponse): MasterBlock => {
-    const found = parseResponse(listSchema, response).blocks?.find((each) => each.seqno === seqno);
+    const found = masterBlocksIn(response, label).find((each) => each.seqno === seqno);
     if (found !== undefined) return found;
     throw shortList(label, `expected the header of block ${seqno}, got a list without it`);
   };
@@ -68,13 +71,19 @@ export async function fetchFirstSince(source: Source, utime: number): Promise<Ma
     ['sort', 'asc'],
     ['limit', '100'],
   ] as const;
-  const blocks = await source.fetch({ path: '/blocks', query }, (response) => {
-    const listed = parseResponse(listSchema, response).blocks;
-    if (listed !== null) return listed;
-    throw shortList('blocks', 'expected a list of blocks, got null');
-  });
+  const blocks = await source.fetch({ path: '/blocks', query }, (response) => masterBlocksIn(response, 'blocks'));
   const seqno = least(blocks.map((each) => each.seqno));
   return blocks.find((each) => each.seqno === seqno);
+}
+
+function masterBlocksIn(response: SourceResponse, label: string): readonly MasterBlock[] {
+  const { blocks } = parseResponse(listSchema, response);
+  if (blocks?.every(({ workchain }) => workchain === -1) === true) return blocks.map(blockOf);
+  throw shortList(label, `expected a list of masterchain blocks, got ${blocks === null ? 'null' : 'others'}`);
+}
+
+function blockOf({ seqno, root_hash: rootHash, gen_utime: utime }: z.infer<typeof blockSchema>): MasterBlock {
+  return { seqno, rootHash, time: utime * 1000 };
 }
 
 /** A list that lacks what the index has: to be requested again. */

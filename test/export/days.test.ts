@@ -1,8 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
 import { chainBounds, fetchBlockTime } from '../../src/chain/index-ends.ts';
+import { fetchMasterBlock } from '../../src/chain/index-head.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { openSession } from '../../src/http/session.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
+import { closing } from '../scratch.ts';
 
 // The newest block is of 2026-05-02 01:40 UTC; the first one of 2026-05-01 23:26:40.
 const sandbox = await startSandbox({ blocks: 20_000 });
@@ -96,4 +100,23 @@ test('the day that it is follows the clock that is given, or the newest block', 
   expect(await chainBounds(session.source).today()).toBe('2026-05-02');
   const now = async (): Promise<number> => Date.UTC(2026, 6, 4);
   expect(await chainBounds(session.source, { now }).today()).toBe('2026-07-04');
+});
+
+test('blocks of another chain are no masterchain blocks, whatever their seqno', async () => {
+  const lying = await startTestSandbox({ blocks: 50 });
+  const { source } = closing(await openSession({ network: lying.url, effects: hurriedEffects() }));
+  const bounds = chainBounds(source);
+  expect(await bounds.firstOfDay('2026-05-01')).toBe(1);
+  expect((await fetchMasterBlock(source, 20)).seqno).toBe(20);
+  lying.changeAnswers(({ path }, answer) => {
+    return path === '/blocks'
+      ? { ...answer, body: answer.body.replaceAll('"workchain":-1', '"workchain":0') }
+      : undefined;
+  });
+  const shortList = {
+    code: 'short-list',
+    message: expect.stringContaining('expected a list of masterchain blocks, got others'),
+  };
+  await expect(bounds.firstOfDay('2026-05-01')).rejects.toMatchObject(shortList);
+  await expect(fetchMasterBlock(source, 20)).rejects.toMatchObject(shortList);
 });
