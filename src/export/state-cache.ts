@@ -26,13 +26,19 @@ export class StateCache {
     label: string,
     { isAgain = false, ...options }: StateOptions & { readonly isAgain?: boolean } = {},
   ): Promise<readonly NamedHeader[]> {
-    const known = isAgain ? undefined : this.#states.get(seqno);
-    if (known !== undefined) return known;
+    const begun = isAgain ? undefined : this.#states.get(seqno);
+    if (begun !== undefined) {
+      // A request that failed or was stopped is of its caller alone.
+      const known = await begun.catch(() => undefined);
+      if (known !== undefined) return known;
+    }
     const state = fetchShardState(source, seqno, label, options);
     const [oldest] = this.#states.keys();
     if (oldest !== undefined && this.#states.size >= MOST) this.#states.delete(oldest);
     this.#states.set(seqno, state);
-    state.catch(() => this.#states.delete(seqno));
+    state.catch(() => {
+      if (this.#states.get(seqno) === state) this.#states.delete(seqno);
+    });
     return state;
   }
 
