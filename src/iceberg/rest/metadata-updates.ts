@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { IcebergSchema, TableMetadata } from '../table-metadata.ts';
+import type { IcebergSchema, PartitionSpec, Snapshot, TableMetadata } from '../table-metadata.ts';
 
 /** The body of a commit: https://iceberg.apache.org/rest-catalog-spec/, `CommitTableRequest`. */
 export interface TableCommit {
@@ -8,8 +8,37 @@ export interface TableCommit {
   readonly updates: readonly MetadataUpdate[];
 }
 
-type CommitRequirement = Readonly<Record<string, unknown>> & { readonly type: `assert-${string}` };
-type MetadataUpdate = Readonly<Record<string, unknown>> & { readonly action: string };
+type CommitRequirement =
+  | { readonly type: 'assert-create' }
+  | { readonly type: 'assert-table-uuid'; readonly uuid: string }
+  | { readonly type: 'assert-ref-snapshot-id'; readonly ref: string; readonly 'snapshot-id': number | null }
+  | { readonly type: 'assert-last-assigned-field-id'; readonly 'last-assigned-field-id': number }
+  | { readonly type: 'assert-current-schema-id'; readonly 'current-schema-id': number }
+  | { readonly type: 'assert-default-spec-id'; readonly 'default-spec-id': number };
+
+type MetadataUpdate =
+  | { readonly action: 'assign-uuid'; readonly uuid: string }
+  | { readonly action: 'upgrade-format-version'; readonly 'format-version': number }
+  | { readonly action: 'add-schema'; readonly schema: IcebergSchema; readonly 'last-column-id': number }
+  | { readonly action: 'set-current-schema'; readonly 'schema-id': number }
+  | { readonly action: 'add-spec'; readonly spec: PartitionSpec }
+  | { readonly action: 'set-default-spec'; readonly 'spec-id': number }
+  | {
+      readonly action: 'add-sort-order';
+      readonly 'sort-order': { readonly 'order-id': 0; readonly fields: readonly [] };
+    }
+  | { readonly action: 'set-default-sort-order'; readonly 'sort-order-id': number }
+  | { readonly action: 'set-location'; readonly location: string }
+  | { readonly action: 'set-properties'; readonly updates: Readonly<Record<string, string>> }
+  | { readonly action: 'add-snapshot'; readonly snapshot: Snapshot }
+  | {
+      readonly action: 'set-snapshot-ref';
+      readonly 'ref-name': string;
+      readonly type: 'branch' | 'tag';
+      readonly 'snapshot-id': number;
+    }
+  | { readonly action: 'remove-snapshot-ref'; readonly 'ref-name': string }
+  | { readonly action: 'remove-snapshots'; readonly 'snapshot-ids': readonly number[] };
 
 /** A response with a table, possibly written by another program: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
 export const loadedSchema = z.object({
@@ -55,18 +84,18 @@ export function planCommit(before: LoadedTable | undefined, next: TableMetadata)
       { type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': current },
       ...(changesSchema
         ? [
-            { type: 'assert-last-assigned-field-id' as const, 'last-assigned-field-id': before['last-column-id'] },
-            { type: 'assert-current-schema-id' as const, 'current-schema-id': before['current-schema-id'] },
+            { type: 'assert-last-assigned-field-id', 'last-assigned-field-id': before['last-column-id'] } as const,
+            { type: 'assert-current-schema-id', 'current-schema-id': before['current-schema-id'] } as const,
           ]
         : []),
       ...(changesSpec
-        ? [{ type: 'assert-default-spec-id' as const, 'default-spec-id': before['default-spec-id'] }]
+        ? [{ type: 'assert-default-spec-id', 'default-spec-id': before['default-spec-id'] } as const]
         : []),
     ],
     updates: [
       ...(changesSchema && !isKnown && schema !== undefined ? [addSchema(schema, next)] : []),
       ...(changesSchema
-        ? [{ action: 'set-current-schema', 'schema-id': isKnown ? next['current-schema-id'] : LAST }]
+        ? [{ action: 'set-current-schema', 'schema-id': isKnown ? next['current-schema-id'] : LAST } as const]
         : []),
       ...(changesSpec ? specUpdates(before, next) : []),
       ...propertyUpdates(before, next),
@@ -126,10 +155,10 @@ function snapshotUpdates(before: LoadedTable | undefined, next: TableMetadata): 
   return [
     ...next.snapshots
       .filter((one) => !known.has(one['snapshot-id']))
-      .map((snapshot) => ({ action: 'add-snapshot', snapshot })),
-    ...refs.map(([name, ref]) => ({ action: 'set-snapshot-ref', 'ref-name': name, ...ref })),
-    ...gone.map((name) => ({ action: 'remove-snapshot-ref', 'ref-name': name })),
-    ...(expired.length === 0 ? [] : [{ action: 'remove-snapshots', 'snapshot-ids': expired }]),
+      .map((snapshot) => ({ action: 'add-snapshot', snapshot }) as const),
+    ...refs.map(([name, ref]) => ({ action: 'set-snapshot-ref', 'ref-name': name, ...ref }) as const),
+    ...gone.map((name) => ({ action: 'remove-snapshot-ref', 'ref-name': name }) as const),
+    ...(expired.length === 0 ? [] : [{ action: 'remove-snapshots', 'snapshot-ids': expired } as const]),
   ];
 }
 
