@@ -61,7 +61,7 @@ export async function quarantineSpan(
   const foundAt = Math.floor(effects.now() / 1000);
   const headers = (await sink.headers({ from: seqno, to: seqno })).get(seqno) ?? [];
   const utime = headers.find(({ workchain }) => workchain === -1)?.utime ?? null;
-  const stage = sink.stage(name, span);
+  const stage = sink.stage(span);
   await stage.write(quarantineBatch(refused.map((record) => ({ ...record, pipeline: name, seqno, utime, foundAt }))));
   await commitSpan(context, meter, await stage.finish(), { span }, 'quarantined');
   for (const { pointer, reason } of refused) report({ event: 'quarantine', pipeline: name, seqno, pointer, reason });

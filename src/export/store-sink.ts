@@ -18,7 +18,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     return `(SELECT ${names} FROM (${store.rows.select(played.table, entriesIn(store.ledger(), played, spans))}))`;
   };
   return {
-    stage: (pipeline, span) => store.stage(pipeline, span),
+    stage: (span) => store.stage(span),
     commit: (staged, draft) => store.commit(staged, draft),
     rewrite: async (rewrite) => store.commitTogether(await stageRewrite({ store, tables: registry.tables }, rewrite)),
     ledger: () => store.ledger(),

@@ -76,7 +76,7 @@ export function spanEvent({ pipeline, span: { from, to }, tables }: LedgerEntry)
 
 /** Where a walk writes its spans and reads what it compares them with. */
 export interface SpanSink {
-  stage(pipeline: string, span: Span): Stage;
+  stage(span: Span): Stage;
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** Replaces entries in one commit. @throws {StoreError} `damaged` if rows to keep are not those that were committed */
   rewrite(rewrite: Rewrite): Promise<readonly LedgerEntry[]>;

@@ -47,7 +47,7 @@ interface SelectedRows {
 export async function commitSelect(store: Store, query: Query, rows: SelectedRows): Promise<LedgerEntry> {
   const { table, select, span, network, before } = rows;
   const pipeline = martPipeline(table.name);
-  const stage = store.stage(pipeline, span);
+  const stage = store.stage(span);
   try {
     await mkdir(stage.folder, { recursive: true });
     const path = join(stage.folder, 'select.parquet');

@@ -128,7 +128,7 @@ function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
 
 async function commitCopy(store: Store, registry: Registry, from: string, entry: LedgerEntry): Promise<void> {
   const { pipeline, network, version, verdict, requests, retries, planned, asOf, proof, without } = entry;
-  const stage = store.stage(pipeline, entry.span);
+  const stage = store.stage(entry.span);
   try {
     const { tables } = registry.pipeline(pipeline);
     for (const table of tables) {

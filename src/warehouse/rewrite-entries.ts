@@ -187,10 +187,7 @@ function contentOf(sources: readonly Pick<CommitDraft, 'content'>[]): CommitDraf
 async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
   const { store, tables } = context;
   const { pipeline, old, keep, sound = old, read } = rewrite;
-  const stage = store.stage(
-    pipeline.name,
-    covering(unionSpans([...keep, ...read.flatMap(({ draft }) => draft.span)])).span,
-  );
+  const stage = store.stage(covering(unionSpans([...keep, ...read.flatMap(({ draft }) => draft.span)])).span);
   await mkdir(stage.folder, { recursive: true });
   const intact: [TableDef, StagedTable][] = [];
   for (const table of storedTables(old, tables)) {

@@ -298,7 +298,7 @@ export interface Store {
   /** Ids of the entries that other writers have committed since it was opened; absent if there is only one writer. */
   readonly rivals?: ReadonlySet<string>;
   readonly staging: StagerOptions;
-  stage(pipeline: string, span: Span): FileStage;
+  stage(span: Span): FileStage;
   /** A stage of plain files that are only queried, never committed. It measures nothing. */
   scratch(): FileStage;
   /**

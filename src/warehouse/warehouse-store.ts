@@ -22,7 +22,7 @@ export function openedStore(writer: Writer, options: StoreOptions): Store {
   const commitTogether: Store['commitTogether'] = (parts) => exclusively(() => committer.commit(supersedeLast(parts)));
   return {
     ...{ kind, path, staging, query, rows, ...(rivals && { rivals }) },
-    stage: (_pipeline, span) => {
+    stage: (span) => {
       const files = stager.stage(span);
       return writer.stage?.(files, span) ?? files;
     },

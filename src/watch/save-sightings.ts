@@ -42,7 +42,7 @@ async function stageRows(
     Buffer.from(writeSent(page)),
     rows.map((row) => givenOf(pipeline, row, context)),
   );
-  const stage = store.stage(pipeline.name, span);
+  const stage = store.stage(span);
   try {
     const all = Int32Array.from({ length: decoder.records }, (_, row) => row);
     for (const batch of decoder.choose(decoder.sorted(all))) await stage.write(batch);

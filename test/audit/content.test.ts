@@ -11,7 +11,7 @@ import { commitItems, commitRows, draftOf, freshPath, openTestStore, type StoreK
 
 async function hashOf(kind: StoreKind, rows: readonly (readonly Value[])[]) {
   const store = await openTestStore(freshPath(kind), { tables: [everything] });
-  const stage = store.stage('everything', { from: 1, to: 1 });
+  const stage = store.stage({ from: 1, to: 1 });
   await stage.write(makeBatch(everything, rows));
   await store.commit(await stage.finish(), draftOf({ from: 1, to: 1 }));
   return contentHash(store.query, everything);

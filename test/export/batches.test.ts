@@ -133,7 +133,7 @@ describe('readBatches of a list of how things are now', () => {
 
 test('a batch is handed out when it is written, and the next one waits until it is taken', async () => {
   const queue = new BatchQueue(Date.now, noWarehouse);
-  const stage = queue.sink(true).stage('account_latest', { from: 1, to: 1 });
+  const stage = queue.sink(true).stage({ from: 1, to: 1 });
   let written = 0;
   const writing = (async () => {
     for (const key of ['a', 'b', 'c', 'd', 'e']) {

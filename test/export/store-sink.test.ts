@@ -35,7 +35,7 @@ async function openWatched(path: string, network: string) {
   const close = (): Promise<void> => store.close();
   const [ledger, stage]: readonly [Store['ledger'], Store['stage']] = [
     () => store.ledger(),
-    (pipeline, span) => store.stage(pipeline, span),
+    (span) => store.stage(span),
   ];
   return { store: { ...store, query, close, ledger, stage, rows: store.rows }, statements };
 }
@@ -130,7 +130,7 @@ test.each(['w', 'w.duckdb'])(
       for (const list of ['message_links', 'traces']) {
         const context = { sink, registry, pipeline: registry.pipeline(list) } as unknown as WalkContext;
         const stage = async () => {
-          const open = store.stage(list, at);
+          const open = store.stage(at);
           return { staged: await open.finish(), discard: async () => {} };
         };
         // Nothing of the list came, nor comes.
@@ -173,7 +173,7 @@ test('a comparison of a block names no view of all rows, whose files it would re
   const at = { from: 1004, to: 1004 };
   for (const list of lists) {
     const context = { sink: storeSink(store, registry), registry, pipeline: registry.pipeline(list) };
-    const stage = async () => ({ staged: await store.stage(list, at).finish(), discard: async () => {} });
+    const stage = async () => ({ staged: await store.stage(at).finish(), discard: async () => {} });
     const rows = { stage, fetch: async () => 0, signal: new AbortController().signal } as unknown as ProvableRows;
     const before = statements.length;
     await new ListProof(context as unknown as WalkContext).compareSpan(rows, at, { from: 0n, to: 1n << 60n });

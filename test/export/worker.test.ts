@@ -257,5 +257,5 @@ describe('a loader in a worker', () => {
 });
 
 function stagesOf(stager: Stager): StageSource<FileStage> {
-  return { stage: (_, part) => stager.stage(part), scratch: () => stager.scratch() };
+  return { stage: (part) => stager.stage(part), scratch: () => stager.scratch() };
 }

@@ -104,7 +104,7 @@ describe('a warehouse that is published', () => {
     const path = await copyOfMade();
     await publish(path);
     const store = await openTestStore(path);
-    const stage = store.stage('items', { from: 30, to: 30 });
+    const stage = store.stage({ from: 30, to: 30 });
     await store.commit(await stage.finish(), {
       ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 30, to: 30 }, verdict: 'accepted' },
       ...{ requests: 1, retries: 0, supersedes: [] },
@@ -201,7 +201,7 @@ describe('superseded files', () => {
     await writeFile(join(path, 'iceberg', 'README'), 'not a table');
     const store = await openTestStore(path);
     const supersedes = store.ledger().map(({ id }) => id);
-    const stage = store.stage('items', { from: 0, to: 29 });
+    const stage = store.stage({ from: 0, to: 29 });
     await store.commit(await stage.finish(), {
       ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 0, to: 29 }, verdict: 'accepted' },
       ...{ requests: 0, retries: 0, supersedes, scope: 'forgotten', forgotten: { by: 'command' } },

@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BUCKETS)('files that are put while they grow (skipped witho
   /** A commit of two parts, of which the first one is in the store in part. */
   async function begin(effects = realEffects): Promise<Stage> {
     store = await openTestStore(path, { effects });
-    const stage = store.stage('items', { from: 1, to: 96 });
+    const stage = store.stage({ from: 1, to: 96 });
     await addItems(stage, 1, 96);
     expect(sentParts()).toBe(0);
     await addItems(stage, 97, 140);

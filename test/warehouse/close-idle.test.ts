@@ -68,7 +68,7 @@ test.each<StoreKind>(['parquet', 'duckdb'])(
     const { open } = watchInstances();
     const store = await openTestStore(freshPath(kind));
     const before = open.size;
-    const stage = store.stage('items', { from: 0, to: 9 });
+    const stage = store.stage({ from: 0, to: 9 });
     await stage.write(makeBatchOf(items, itemRows(0, 9)));
     const { connect } = DuckDBInstance.prototype;
     const connecting = vi.spyOn(DuckDBInstance.prototype, 'connect').mockImplementation(async function (

@@ -53,7 +53,7 @@ test('_commits has a row for each span, and counts rows and requests once', asyn
 test('what is quarantined between stays quarantined, and gives way to the rows that come later', async () => {
   const path = await makeApart();
   const store = await openTestStore(path);
-  const stage = store.stage('items', { from: 15, to: 15 });
+  const stage = store.stage({ from: 15, to: 15 });
   await store.commit(await stage.finish(), draftOf({ from: 15, to: 15 }, { verdict: 'quarantined' }));
   await store.close();
   await compact(path);
@@ -116,7 +116,7 @@ test('an entry that could be read in two ways is refused, and one of a newer for
 test('a DuckDB file takes no entry of several spans', async () => {
   const store = await openTestStore(freshPath('duckdb'));
   const commit = store.commit(
-    await store.stage('items', { from: 0, to: 69 }).finish(),
+    await store.stage({ from: 0, to: 69 }).finish(),
     draftOf({ from: 0, to: 69 }, { spans: APART }),
   );
   await expect(commit).rejects.toThrow('expected one span');

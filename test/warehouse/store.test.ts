@@ -81,7 +81,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const store = await openTestStore(freshPath(kind));
     const [row = {}, other = {}] = itemRows(1, 2);
     const span = { from: 1, to: 2 };
-    const stage = store.stage('items', span);
+    const stage = store.stage(span);
     await stage.write(makeBatchOf(items, [{ ...row, fees: 5n }, other, { ...row, fees: 6n }]));
     const staged = await stage.finish({ newest: { items: { key: ['hash'], column: undefined } } });
     await store.commit(staged, draftOf(span));
@@ -152,10 +152,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const store = await openTestStore(freshPath(kind));
     const entry = await commitRows(store, items, [], { from: 1, to: 5 });
     expect(entry.tables['items']).toMatchObject({ rows: 0, keyHash: '0', sums: { lt: '0', fees: '0' }, files: [] });
-    const empty = await store.commit(
-      await store.stage('items', { from: 6, to: 6 }).finish(),
-      draftOf({ from: 6, to: 6 }),
-    );
+    const empty = await store.commit(await store.stage({ from: 6, to: 6 }).finish(), draftOf({ from: 6, to: 6 }));
     expect(empty.tables).toEqual({});
   });
 
@@ -173,7 +170,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   test('a discarded stage leaves nothing', async () => {
     const path = freshPath(kind);
     const store = await openTestStore(path);
-    const stage = store.stage('items', { from: 1, to: 5 });
+    const stage = store.stage({ from: 1, to: 5 });
     await stage.write(makeBatchOf(items, itemRows(1, 5)));
     await stage.discard();
     expect(await listAll(store.staging.stagingPath)).toEqual([]);
@@ -370,7 +367,7 @@ test('a folder with files of others can become a warehouse, and they stay', asyn
 test('what is left of repeated keys is compressed as all rows are', async () => {
   const store = await openTestStore(freshPath('parquet'));
   const rows = itemRows(1, 100);
-  const stage = store.stage('items', { from: 1, to: 100 });
+  const stage = store.stage({ from: 1, to: 100 });
   await stage.write(makeBatchOf(items, [...rows, ...rows]));
   const { tables } = await stage.finish({ newest: { items: { key: ['hash'], column: undefined } } });
   expect(tables['items']?.rows).toBe(100);

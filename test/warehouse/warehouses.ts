@@ -131,7 +131,7 @@ export function itemsIn(files: readonly FileFacts[], schema = schemaOf(items).id
 
 /** Stages rows of one table. */
 export async function stageRows(store: Store, table: TableDef, rows: Rows, span: Span): Promise<StagedSpan> {
-  const stage = store.stage(table.name, span);
+  const stage = store.stage(span);
   await stage.write(makeBatchOf(table, rows));
   return stage.finish();
 }
@@ -149,7 +149,7 @@ export async function commitRows(
 
 /** Stages the items and parts of a span. */
 export async function stageItems(store: Store, span: Span, perDay?: number): Promise<StagedSpan> {
-  const stage = store.stage('items', span);
+  const stage = store.stage(span);
   const middle = Math.floor((span.from + span.to) / 2);
   await stage.write(makeBatchOf(items, itemRows(span.from, middle, perDay)));
   await stage.write(makeBatchOf(items, itemRows(middle + 1, span.to, perDay)));

@@ -29,7 +29,7 @@ export function ownLoaders(stages: StageSource, flushRecords: number = FLUSH_REC
       slots.set(pipeline, own);
       return own.take(pipeline);
     },
-    stage: ({ name }, span) => stages.stage(name, span),
+    stage: (_pipeline, span) => stages.stage(span),
     scratch: () => stages.scratch(),
     close: async () => {},
   };
@@ -53,7 +53,7 @@ export function workerLoaders(stages: StageSource<FileStage>, file: URL = WORKER
       slots ??= new LoaderSlots(host());
       return slots.take(pipeline);
     },
-    stage: (pipeline, span) => new WorkerStage(stages.stage(pipeline.name, span), pipeline, host),
+    stage: (pipeline, span) => new WorkerStage(stages.stage(span), pipeline, host),
     scratch: (pipeline) => new WorkerStage(stages.scratch(), pipeline, host),
     close: async () => thread?.close(),
   };

@@ -18,7 +18,7 @@ export const SPANS = 2;
 /** Where the rows of loaders are written. */
 export interface StageSource<S extends Stage = Stage> {
   /** A stage for rows to commit. */
-  stage(pipeline: string, span: Span): S;
+  stage(span: Span): S;
   /** As `Store.scratch`. */
   scratch(): S;
 }
