@@ -43,8 +43,8 @@ export async function newRowsOf(
     const feeds = other === undefined ? [pipeline?.name ?? ''] : pipelinesBehind(registry, marts, other);
     const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
     // A daily mart keeps the rows of forgotten blocks.
-    const isKept = (entry: LedgerEntry): boolean => entry.forgotten !== undefined && other?.isDaily === true;
-    if (changes.some((entry) => !isKept(entry) && !isAddition(entry, fresh))) return undefined;
+    const changesNothing = (entry: LedgerEntry): boolean => entry.forgotten !== undefined && other?.isDaily === true;
+    if (changes.some((entry) => !changesNothing(entry) && !isAddition(entry, fresh))) return undefined;
     if (other?.isDaily === true) {
       const days = entriesOf(store.ledger(), input).filter(({ number }) => number > since);
       const dates = days.flatMap(({ mart: stamp }) => stamp?.day ?? []).map((day) => `DATE ${quoteText(day)}`);

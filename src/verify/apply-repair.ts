@@ -40,9 +40,9 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const read = fetched.filter((part) => isComplete(damage, part));
   const isQuarantined = entries.every(({ verdict }) => verdict === 'quarantined');
   const unread = failedOf(damage, read);
-  const isKept = unread.length > 0 && !isQuarantined;
-  const isKeepable = isKept && canKeep(damage, unread);
-  if (isKept && !(keepReadable && isKeepable)) return { failed: unread, isChanged: false, isKeepable };
+  const needsOldRows = unread.length > 0 && !isQuarantined;
+  const isKeepable = needsOldRows && canKeep(damage, unread);
+  if (needsOldRows && !(keepReadable && isKeepable)) return { failed: unread, isChanged: false, isKeepable };
   const keep = subtractSpans(spans, unionSpans([...refetch, ...unread]));
   const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, keep, read });
   const fewer = unread.length === 0 ? fewerRows(damage.least, rewritten) : undefined;
@@ -52,7 +52,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const failed = isTaken ? unread : spans;
   const parts = [
     ...(isTaken ? rewritten : []),
-    ...(isKept || !isTaken ? await stageFailed(options, damage, failed) : []),
+    ...(needsOldRows || !isTaken ? await stageFailed(options, damage, failed) : []),
     ...fetched.filter(({ draft }) => draft.verdict === 'quarantined').map((part) => inPlaceOf(entries, part)),
   ];
   if (parts.length === 0) return { failed, isChanged: false };

@@ -51,9 +51,9 @@ export function blocksOf({ bounds }: Pick<TableFile, 'bounds'>, column: string |
 export function withFiles(
   entry: LedgerEntry,
   { name }: Pick<TableDef, 'name'>,
-  isKept: (file: TableFile) => boolean,
+  isWanted: (file: TableFile) => boolean,
 ): LedgerEntry {
   const own = entry.tables[name];
   if (own === undefined) return entry;
-  return { ...entry, tables: { ...entry.tables, [name]: { ...own, files: own.files.filter(isKept) } } };
+  return { ...entry, tables: { ...entry.tables, [name]: { ...own, files: own.files.filter(isWanted) } } };
 }
