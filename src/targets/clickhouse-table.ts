@@ -1,4 +1,4 @@
-import { StoreError, usage } from '../core/errors.ts';
+import { StoreError } from '../core/errors.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import { type TargetTypes, typeIn } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
@@ -14,18 +14,6 @@ export interface ClickhouseSession {
 export interface ClickhouseTable {
   readonly database: string;
   readonly name: string;
-}
-
-/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
-export function parseClickhouseTable(text: string, database: string): ClickhouseTable {
-  const [first = '', second, ...more] = text.split('.');
-  if (more.length > 0 || first === '' || second === '') {
-    throw usage('a table or database.table', text, {
-      code: 'bad-name',
-      hint: '--as transactions, or --as lake.transactions',
-    });
-  }
-  return second === undefined ? { database, name: first } : { database: first, name: second };
 }
 
 /** ClickHouse reads backslashes in names and texts as escapes. */

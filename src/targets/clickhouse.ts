@@ -13,7 +13,6 @@ import {
   clickhouseName,
   clickhousePath,
   clickhouseText,
-  parseClickhouseTable,
   partitionOf,
   prepareClickhouse,
 } from './clickhouse-table.ts';
@@ -22,6 +21,7 @@ import {
   type DayReport,
   NO_DAY,
   OWN_TABLE,
+  parseTableName,
   replaceEach,
   type TableOptions,
   targetFailed,
@@ -48,8 +48,8 @@ export async function writeClickhouse(
   url: URL,
   options: TableOptions,
 ): Promise<readonly DayReport[]> {
-  const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
-  const table = parseClickhouseTable(options.name, database);
+  const { schema, name } = parseTableName(options.name, 'a table or database.table');
+  const table = { database: schema ?? (decodeURIComponent(url.pathname.slice(1)) || 'default'), name };
   const client = await connect(url, options);
   const session = sessionOf(client);
   try {

@@ -1,4 +1,4 @@
-import { StoreError, TonlakeError } from '../core/errors.ts';
+import { StoreError, TonlakeError, usage } from '../core/errors.ts';
 import { readServerText } from '../http/server-text.ts';
 import type { CellNotes } from './cell-notes.ts';
 import type { ExportedRows } from './exported-rows.ts';
@@ -8,6 +8,22 @@ export const OWN_TABLE = '_tonlake_exports';
 
 /** Day of a row of `OWN_TABLE` for tables that are replaced as a whole, and for rows without a day. */
 export const NO_DAY = '';
+
+/** A table of a target, and the schema or database that its name begins with. */
+export interface TableName {
+  readonly schema: string | undefined;
+  readonly name: string;
+}
+
+/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
+export function parseTableName(text: string, expected: string, maxBytes = Number.POSITIVE_INFINITY): TableName {
+  const names = text.split('.');
+  if (names.length > 2 || names.some((name) => name === '' || Buffer.byteLength(name) > maxBytes)) {
+    throw usage(expected, text, { code: 'bad-name', hint: '--as transactions, or --as lake.transactions' });
+  }
+  const [name = '', schema] = names.toReversed();
+  return { schema, name };
+}
 
 /** Rows of one day that were replaced; null for rows without a day, undefined for a table without days. */
 export interface DayReport {

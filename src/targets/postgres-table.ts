@@ -1,35 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
-import { StoreError, usage } from '../core/errors.ts';
+import { StoreError } from '../core/errors.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { type TargetTypes, typeIn } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
-import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable } from './owned-table.ts';
+import { columnsToAdd, NO_DAY, OWN_TABLE, parseTableName, requireOwnTable, type TableName } from './owned-table.ts';
 
 /** PostgreSQL cuts longer names off. */
 const NAME_BYTES = 63;
 
-/** A table of a PostgreSQL database. */
-export interface PostgresTable {
-  readonly schema: string | undefined;
-  readonly name: string;
-}
-
-/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
-export function parseTable(text: string): PostgresTable {
-  const [first = '', second, ...more] = text.split('.');
-  const names = second === undefined ? [first] : [first, second];
-  if (more.length > 0 || names.some((name) => name === '' || Buffer.byteLength(name) > NAME_BYTES)) {
-    throw usage(`a table or schema.table, each of at most ${NAME_BYTES} bytes`, text, {
-      code: 'bad-name',
-      hint: '--as transactions, or --as lake.transactions',
-    });
-  }
-  return second === undefined ? { schema: undefined, name: first } : { schema: first, name: second };
+/** A table of a PostgreSQL database. @throws {UsageError} `bad-name` */
+export function parsePostgresTable(text: string): TableName {
+  return parseTableName(text, `a table or schema.table, each of at most ${NAME_BYTES} bytes`, NAME_BYTES);
 }
 
 /** The quoted name of a table, in its schema. */
-export function qualified({ schema, name }: PostgresTable): string {
+export function qualified({ schema, name }: TableName): string {
   return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
 }
 
@@ -53,7 +39,7 @@ export const POSTGRES_TYPES: TargetTypes = {
  *
  * @throws {StoreError} `foreign-table`, `other-network`, `wrong-target`
  */
-export async function prepareTable(client: Client, table: PostgresTable, rows: ExportedRows): Promise<void> {
+export async function prepareTable(client: Client, table: TableName, rows: ExportedRows): Promise<void> {
   const { columns, network } = rows;
   const long = columns.find(({ name }) => Buffer.byteLength(name) > NAME_BYTES);
   if (long !== undefined) {
@@ -81,11 +67,11 @@ export async function prepareTable(client: Client, table: PostgresTable, rows: E
 }
 
 /** The table of the exports, in the schema of the table. */
-export function ownTable({ schema }: PostgresTable): string {
+export function ownTable({ schema }: TableName): string {
   return qualified({ schema, name: OWN_TABLE });
 }
 
-async function createOwnTable(client: Client, table: PostgresTable): Promise<void> {
+async function createOwnTable(client: Client, table: TableName): Promise<void> {
   // Two sessions that create the same table or schema at once would fail.
   await client.query('SELECT pg_advisory_xact_lock($1)', [lockOf(OWN_TABLE)]);
   if (table.schema !== undefined) {
@@ -100,7 +86,7 @@ async function createOwnTable(client: Client, table: PostgresTable): Promise<voi
   );
 }
 
-async function readColumns(client: Client, table: PostgresTable) {
+async function readColumns(client: Client, table: TableName) {
   const { rows } = await client.query(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
      WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
@@ -111,7 +97,7 @@ async function readColumns(client: Client, table: PostgresTable) {
 
 async function createTable(
   client: Client,
-  table: PostgresTable,
+  table: TableName,
   { columns, key, doc, isDated }: ExportedRows,
 ): Promise<void> {
   const name = qualified(table);

@@ -6,8 +6,16 @@ import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import type { CellNotes } from './cell-notes.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
-import { type DayReport, NO_DAY, replaceEach, type TableOptions, targetFailed, unreachable } from './owned-table.ts';
-import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualified } from './postgres-table.ts';
+import {
+  type DayReport,
+  NO_DAY,
+  replaceEach,
+  type TableName,
+  type TableOptions,
+  targetFailed,
+  unreachable,
+} from './owned-table.ts';
+import { lockOf, ownTable, parsePostgresTable, prepareTable, qualified } from './postgres-table.ts';
 import { tabLine } from './tab-separated.ts';
 
 /**
@@ -22,7 +30,7 @@ export async function writePostgres(
   url: URL,
   options: TableOptions,
 ): Promise<readonly DayReport[]> {
-  const table = parseTable(options.name);
+  const table = parsePostgresTable(options.name);
   const client = await connect(url);
   // An error of a connection that is idle is reported by the next query.
   client.on('error', () => undefined);
@@ -87,7 +95,7 @@ async function transaction<T>(client: Client, work: () => Promise<T>): Promise<T
 /** Part of a transaction. @returns the number of rows */
 async function replaceDay(
   client: Client,
-  table: PostgresTable,
+  table: TableName,
   rows: ExportedRows,
   day: string | null | undefined,
   { notes, exportedAt }: TableOptions,
