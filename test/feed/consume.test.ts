@@ -1,11 +1,11 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type ConsumedRows, type ConsumeOptions, consume } from '../../src/feed/consume.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
 import { openWarehouse } from '../open-warehouse.ts';
@@ -13,15 +13,11 @@ import { freshFolder } from '../scratch.ts';
 
 const TABLES = ['transactions', 'messages', 'jetton_transfers'];
 const registry = await loadRegistry();
-let sandbox: Sandbox;
-/** Blocks 1:30 in three commits for each pipeline. */
-let exported: string;
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 120 });
-  exported = join(freshFolder(), 'w');
-  for (const range of ['1:10', '11:20', '21:30']) await exportTo(exported, range);
-});
+const sandbox = await startSandbox({ blocks: 120 });
+/** Blocks 1:30 in three commits for each pipeline. */
+const exported = join(freshFolder(), 'w');
+for (const range of ['1:10', '11:20', '21:30']) await exportTo(exported, range);
 afterAll(() => sandbox.close());
 
 async function exportTo(warehouse: string, range: string, more: object = {}): Promise<void> {

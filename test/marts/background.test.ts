@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import { subtractSpans } from '../../src/core/span.ts';
 import { BackgroundMarts } from '../../src/marts/background-marts.ts';
@@ -18,13 +18,9 @@ import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, exportSandbox, hashMarts, marts, registry, sqlFolder } from './support.ts';
 
-let source: string;
-beforeAll(async () => {
-  const path = join(freshFolder(), 'w');
-  // Three commits of two days.
-  for (const range of ['4996:5000', '5001:5005', '5006:5010']) await exportSandbox(range, ['transactions'], path);
-  source = path;
-});
+const source = join(freshFolder(), 'w');
+// Three commits of two days.
+for (const range of ['4996:5000', '5001:5005', '5006:5010']) await exportSandbox(range, ['transactions'], source);
 
 const named = (...names: readonly string[]) => marts.filter(({ name }) => names.includes(name));
 

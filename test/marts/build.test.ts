@@ -1,21 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { dropFile, ledgerFiles, readEntry } from '../verify/support.ts';
 import { copyOf, exportSandbox, hashMarts, marts, texts } from './support.ts';
 
-let source: string;
-let built: string;
-let first: readonly MartBuild[];
-
-beforeAll(async () => {
-  source = await exportSandbox('4990:5009');
-  built = await copyOf(source);
-  first = await buildMarts(built);
-});
+const source = await exportSandbox('4990:5009');
+const built = await copyOf(source);
+const first = await buildMarts(built);
 
 const statusOf = (builds: readonly MartBuild[]) => Object.fromEntries(builds.map(({ name, status }) => [name, status]));
 

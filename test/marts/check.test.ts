@@ -9,14 +9,10 @@ import { freshFolder } from '../scratch.ts';
 import { copyOf, damage, exportSandbox, registry, sqlFolder, texts } from './support.ts';
 
 const checks = withDeclared(await loadChecks(registry), registry);
-let sound: string;
-let folder: string;
 
-beforeAll(async () => {
-  sound = await exportSandbox('5000:5039', undefined, join(freshFolder(), 'w.duckdb'));
-  await buildMarts(sound);
-  folder = await exportSandbox('5000:5004', ['transactions']);
-});
+const sound = await exportSandbox('5000:5039', undefined, join(freshFolder(), 'w.duckdb'));
+await buildMarts(sound);
+const folder = await exportSandbox('5000:5004', ['transactions']);
 
 const one = (table: string, where = 'true') => `rowid = (SELECT min(rowid) FROM _rows.${table} WHERE ${where})`;
 

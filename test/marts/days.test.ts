@@ -10,10 +10,7 @@ import type { Query } from '../../src/sql/query-result.ts';
 import { readHeaderDays } from '../../src/warehouse/query/header-days.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open();
-});
+const database = await Database.open();
 afterAll(() => database.close());
 
 /** Seconds from midnight of 2026-05-02 of masterchain blocks, by seqno; each includes a shard block of the second before. */

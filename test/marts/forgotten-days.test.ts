@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { runChecks } from '../../src/marts/run-checks.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, sqlFolder, texts } from './support.ts';
@@ -15,11 +15,7 @@ const BLOCKS = '7:12,439:444';
 const names = ['transactions_daily', 'jetton_transfers_daily', 'latest_balances'];
 const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'];
 
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 460, blockTimeMs: 200_000 });
-});
+const sandbox = await startSandbox({ blocks: 460, blockTimeMs: 200_000 });
 
 afterAll(() => sandbox.close());
 

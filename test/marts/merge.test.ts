@@ -5,7 +5,7 @@ import { run } from '../../src/export/run.ts';
 import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
 import { runChecks } from '../../src/marts/run-checks.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { compactWarehouse } from '../../src/warehouse/index.ts';
@@ -15,11 +15,7 @@ import { copyOf, hashMarts, registry, sqlFolder, texts } from './support.ts';
 
 const MARTS = ['accounts', 'latest_balances'];
 
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 460, blockTimeMs: 200_000 });
-});
+const sandbox = await startSandbox({ blocks: 460, blockTimeMs: 200_000 });
 
 afterAll(() => sandbox.close());
 

@@ -16,15 +16,11 @@ const NEW = [
   ...['jetton_changes_daily', 'jetton_holders_daily', 'active_accounts_daily', 'messages_by_opcode_daily'],
 ];
 const questions = await shippedNames('questions');
-let warehouse: string;
-let huge: string;
 
-beforeAll(async () => {
-  const path = join(freshFolder(), 'w.duckdb');
-  warehouse = await exportSandbox('4600:5010', [...everything, 'token_metadata'], path);
-  huge = await copyOf(warehouse);
-  await buildMarts(warehouse, { names: NEW });
-});
+const path = join(freshFolder(), 'w.duckdb');
+const warehouse = await exportSandbox('4600:5010', [...everything, 'token_metadata'], path);
+const huge = await copyOf(warehouse);
+await buildMarts(warehouse, { names: NEW });
 
 async function rowsOf(sql: string, path = warehouse): Promise<readonly (readonly unknown[])[]> {
   const reader = await openWarehouse(path);

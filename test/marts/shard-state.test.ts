@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { readAnswer } from '../fixtures.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, hashMarts, marts, texts } from './support.ts';
@@ -21,24 +21,19 @@ interface Block {
 const DAY = 100;
 const FIELDS = ['workchain', 'shard', 'seqno', 'mc_block_seqno', 'root_hash', 'gen_utime', 'start_lt', 'end_lt'];
 
-let sandbox: TestSandbox;
+const build = (path: string, full = false) => buildMarts(path, { names: ['shard_state'], full });
+
+// Shards split five times in the first 130 blocks, and all of them merge again until block 230.
+const sandbox = await startTestSandbox({ blocks: 400, blockTimeMs: 86_400_000 / DAY });
 /** All of the first 320 blocks, built at once. */
-let whole: string;
-beforeAll(async () => {
-  // Shards split five times in the first 130 blocks, and all of them merge again until block 230.
-  sandbox = await startTestSandbox({ blocks: 400, blockTimeMs: 86_400_000 / DAY });
-  whole = await exported('1:320');
-  await build(whole);
-});
-afterAll(() => sandbox.close());
+const whole = await exported('1:320');
+await build(whole);
 
 async function exported(range: string, name = 'w', path = join(freshFolder(), name)): Promise<string> {
   const report = await run({ pipelines: ['blocks'], network: sandbox.url, range, warehouse: path });
   expect(report.complete).toBe(true);
   return path;
 }
-
-const build = (path: string, full = false) => buildMarts(path, { names: ['shard_state'], full });
 
 /** `"seqno workchain shard ..."` of every row, by block. */
 async function derived(path: string): Promise<ReadonlyMap<number, readonly string[]>> {

@@ -1,26 +1,22 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { kinds } from '../../src/declare/kind.ts';
 import type { Batch } from '../../src/decode/batch.ts';
 import { encodeColumnIndex } from '../../src/parquet/page-index.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { truncateBounds } from '../../src/parquet/statistics.ts';
-import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
+import { loadZstd } from '../../src/parquet/zstd.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
 import { everything } from '../warehouse/tables.ts';
 import { copied } from './copied.ts';
 import { type Fields, list, number, type ReadChunk, readParquet, readStruct, struct } from './thrift-reader.ts';
 
-let folder: string;
-let zstd: Compress;
 let files = 0;
 
-beforeAll(async () => {
-  folder = freshFolder();
-  zstd = (await loadZstd()).compress;
-});
+const folder = freshFolder();
+const zstd = (await loadZstd()).compress;
 
 function write(batches: readonly (readonly (readonly Value[])[])[], isSorted?: boolean): string {
   return writeBatches(

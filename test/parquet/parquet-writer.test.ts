@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { TableDef } from '../../src/declare/table.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { decodeGroups, readFooter } from '../../src/parquet/read-footer.ts';
@@ -14,16 +14,11 @@ import { anyValue, comparable, makeBatch, readBack, type Value } from '../wareho
 import { everything } from '../warehouse/tables.ts';
 import { copied } from './copied.ts';
 
-let folder: string;
-let database: Database;
-let zstd: Compress;
 let files = 0;
 
-beforeAll(async () => {
-  folder = freshFolder();
-  database = await Database.open();
-  zstd = (await loadZstd()).compress;
-});
+const folder = freshFolder();
+const database = await Database.open();
+const zstd = (await loadZstd()).compress;
 
 afterAll(() => database.close());
 

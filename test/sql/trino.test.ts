@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { trinoMacros } from '../../src/sql/trino/functions.ts';
 import { translateTrino } from '../../src/sql/trino/translate.ts';
@@ -6,14 +6,10 @@ import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await Database.open(':memory:');
-  await database.run("SET TimeZone = 'UTC'");
-  for (const { statement } of declaredMacros()) await database.run(statement());
-  for (const [name, definition] of trinoMacros) await database.run(`CREATE TEMP MACRO ${name}${definition}`);
-});
+const database = await Database.open(':memory:');
+await database.run("SET TimeZone = 'UTC'");
+for (const { statement } of declaredMacros()) await database.run(statement());
+for (const [name, definition] of trinoMacros) await database.run(`CREATE TEMP MACRO ${name}${definition}`);
 
 afterAll(() => database.close());
 

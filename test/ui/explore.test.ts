@@ -1,26 +1,17 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FoundPlace, ShownThing, ThingFacts, TraceNode } from '../../src/show/shown-thing.ts';
 import { parseThing } from '../../src/show/thing.ts';
-import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { Activity, BalanceHistory, ExploreExample, FoundRows, Overview } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
-let warehouse: string;
-let server: UiServer;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  warehouse = await exportSandbox();
-  server = await serveWarehouse(warehouse);
-  visitor = await Visitor.enter(server);
-});
-
-afterAll(() => server?.close());
+const warehouse = await exportSandbox();
+const server = closing(await serveWarehouse(warehouse));
+const visitor = await Visitor.enter(server);
 
 const placesOf = (q: string, where: string) =>
   visitor.read<readonly FoundPlace[]>(`/api/explore/places?${new URLSearchParams({ q, where })}`);

@@ -1,30 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { shippedNames } from '../../src/sql/shipped-queries.ts';
-import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { ColumnProfile, Names, ResultColumn, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { query } from '../e2e/export.ts';
 import { goldenWarehouse } from '../golden-warehouse.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
-let warehouse: string;
-let queriesFolder: string;
-let server: UiServer;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  warehouse = await exportSandbox();
-  queriesFolder = join(freshFolder(), 'queries');
-  server = await serveWarehouse(warehouse, { queriesFolder });
-  visitor = await Visitor.enter(server);
-});
-
-afterAll(() => server?.close());
+const warehouse = await exportSandbox();
+const queriesFolder = join(freshFolder(), 'queries');
+const server = closing(await serveWarehouse(warehouse, { queriesFolder }));
+const visitor = await Visitor.enter(server);
 
 const page = (id: string, more: Readonly<Record<string, string | number>>) =>
   visitor.read<{ rows: readonly (readonly (string | null)[])[] }>(

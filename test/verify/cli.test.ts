@@ -1,17 +1,12 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { addVerify } from '../../src/cli/commands/verify-command.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { copyOf, dropFile, exportWarehouse, fileOf } from './support.ts';
 
-let sandbox: TestSandbox;
-let sound: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  sound = await exportWarehouse(sandbox);
-});
+const sandbox = await startTestSandbox();
+const sound = await exportWarehouse(sandbox);
 
 afterEach(() => {
   process.exitCode = undefined;

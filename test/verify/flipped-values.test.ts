@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { hashedColumns } from '../../src/audit/content-hash.ts';
 import { kinds } from '../../src/declare/kind.ts';
@@ -25,20 +25,16 @@ const tables = ['transactions', 'messages'].map((name) => {
   return { table, covered: table.columns.filter(({ name }) => proofs?.get(name)?.by.includes('hash')) };
 });
 
+const { url: network } = await startTestSandbox();
+const bring = async (range: string): Promise<string> => {
+  const warehouse = join(freshFolder(), 'w.duckdb');
+  await run({ pipelines: ['transactions'], network, range, warehouse });
+  return warehouse;
+};
 /** Enough blocks for a value in every column. */
-let sound: string;
+const sound = await bring('1000:1199');
 /** Few blocks, for what is about files and lists of findings. */
-let small: string;
-beforeAll(async () => {
-  const { url: network } = await startTestSandbox();
-  const bring = async (range: string): Promise<string> => {
-    const warehouse = join(freshFolder(), 'w.duckdb');
-    await run({ pipelines: ['transactions'], network, range, warehouse });
-    return warehouse;
-  };
-  sound = await bring('1000:1199');
-  small = await bring('1000:1019');
-});
+const small = await bring('1000:1019');
 
 type Rows = readonly (readonly unknown[])[];
 

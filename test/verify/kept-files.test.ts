@@ -1,21 +1,16 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, dropFile, entriesOf, ledgerFiles, readEntry, verify } from './support.ts';
 
-let sandbox: TestSandbox;
-let sound: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  sound = join(freshFolder(), 'w');
-  // Midnight lies before 5000: one entry has files of two days.
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: '4990:5009', warehouse: sound });
-});
+const sandbox = await startTestSandbox();
+const sound = join(freshFolder(), 'w');
+// Midnight lies before 5000: one entry has files of two days.
+await run({ pipelines: ['transactions'], network: sandbox.url, range: '4990:5009', warehouse: sound });
 
 /** Checksums of the files of transactions and their tables, by day. */
 async function sumsOf(path: string, day: string): Promise<readonly string[]> {

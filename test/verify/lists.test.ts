@@ -1,24 +1,20 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { withRows } from '../faults/lists.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, repair, replaceRows, verify } from './support.ts';
 
 const LISTS = ['message_links', 'traces', 'actions', 'jetton_transfers', 'jetton_burns'];
-let sandbox: TestSandbox;
-let warehouse: string;
 
-beforeAll(async () => {
-  // Far behind the head, so that nothing is written late.
-  sandbox = await startTestSandbox({ blocks: 4000 });
-  warehouse = `${freshFolder()}/w`;
-  await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse });
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse });
-});
+// Far behind the head, so that nothing is written late.
+const sandbox = await startTestSandbox({ blocks: 4000 });
+const warehouse = `${freshFolder()}/w`;
+await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse });
+await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse });
 
 test('lists that agree with transactions are proven', async () => {
   const { findings, report } = await verify(warehouse);

@@ -1,26 +1,21 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type AuditOptions, auditRows } from '../../src/verify/audit-rows.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { inspectWarehouse } from '../../src/verify/verify.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { copyOf, exportWarehouse, fileOf, replaceRows, verify } from './support.ts';
 
-let sandbox: TestSandbox;
-let warehouse: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  warehouse = copyOf(await exportWarehouse(sandbox));
-  // Two transactions are gone, which the audits after the headers' find.
-  await replaceRows(
-    warehouse,
-    fileOf(warehouse, 'transactions', 1100),
-    'SELECT * FROM old LIMIT (SELECT count(*) - 2 FROM old)',
-  );
-});
+const sandbox = await startTestSandbox();
+const warehouse = copyOf(await exportWarehouse(sandbox));
+// Two transactions are gone, which the audits after the headers' find.
+await replaceRows(
+  warehouse,
+  fileOf(warehouse, 'transactions', 1100),
+  'SELECT * FROM old LIMIT (SELECT count(*) - 2 FROM old)',
+);
 
 test('too little memory is no damage', async () => {
   const findings: Finding[] = [];

@@ -1,6 +1,6 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
 import { isMasterchain } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -8,7 +8,7 @@ import { type RunEvent, run } from '../../src/export/run.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { tonlake } from '../cli.ts';
 import { ALL_FAULTS, NO_FAULTS } from '../faults/faults.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { editFile } from '../warehouse/warehouses.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair, verify } from './support.ts';
@@ -28,28 +28,24 @@ const FAULTS = Object.fromEntries(
   ]),
 );
 
-let sandbox: TestSandbox;
 const parquet = join(freshFolder(), 'w');
 const duckdb = join(freshFolder(), 'w.duckdb');
-let sound: unknown;
 
-beforeAll(async () => {
-  // Far behind the head, so that nothing is written late.
-  sandbox = await startTestSandbox({ blocks: 4000 });
-  for (const [warehouse, faults] of [[parquet, NO_FAULTS] as const, [duckdb, FAULTS] as const]) {
-    sandbox.setFaults(faults);
-    const troubles: RunEvent[] = [];
-    const report = await run({
-      ...{ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse },
-      onEvent: (event) => void (['problem', 'quarantine'].includes(event.event) && troubles.push(event)),
-    });
-    expect({ complete: report.complete, troubles }).toEqual({ complete: true, troubles: [] });
-    const tables = LISTS.flatMap((pipeline) => pipeline.tables.map(({ name }) => name));
-    expect(tables.filter((name) => (report.rows[name] ?? 0) === 0)).toEqual([]);
-  }
-  sandbox.setFaults(NO_FAULTS);
-  sound = await contentOf(parquet);
-});
+// Far behind the head, so that nothing is written late.
+const sandbox = await startTestSandbox({ blocks: 4000 });
+for (const [warehouse, faults] of [[parquet, NO_FAULTS] as const, [duckdb, FAULTS] as const]) {
+  sandbox.setFaults(faults);
+  const troubles: RunEvent[] = [];
+  const report = await run({
+    ...{ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse },
+    onEvent: (event) => void (['problem', 'quarantine'].includes(event.event) && troubles.push(event)),
+  });
+  expect({ complete: report.complete, troubles }).toEqual({ complete: true, troubles: [] });
+  const tables = LISTS.flatMap((pipeline) => pipeline.tables.map(({ name }) => name));
+  expect(tables.filter((name) => (report.rows[name] ?? 0) === 0)).toEqual([]);
+}
+sandbox.setFaults(NO_FAULTS);
+const sound = await contentOf(parquet);
 afterEach(() => sandbox.setFaults(NO_FAULTS));
 
 test('all pipelines give the same rows in a folder, and in a file from a source with every fault', async () => {

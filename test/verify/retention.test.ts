@@ -6,7 +6,7 @@ import { run } from '../../src/export/run.ts';
 import { firstRetainedDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { hashTables, query } from '../e2e/export.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { closing, freshFolder } from '../scratch.ts';
 import { copyOf, verify } from './support.ts';
 
@@ -15,11 +15,7 @@ const PIPELINES = ['transactions', 'blocks', 'traces', 'actions', 'message_links
 const BLOCKS = '1:19,432:451';
 const FAR = Date.UTC(2099, 0, 1);
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 900, blockTimeMs: 200_000 });
-});
+const sandbox = await startTestSandbox({ blocks: 900, blockTimeMs: 200_000 });
 
 const bring = (warehouse: string, range: string) =>
   run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse });

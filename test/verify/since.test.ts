@@ -1,19 +1,14 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { compactWarehouse, type ProvenLedger } from '../../src/warehouse/index.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { copyOf, entriesOf, exportWarehouse, replaceRows, rewrite, verify } from './support.ts';
 
-let sandbox: TestSandbox;
+const sandbox = await startTestSandbox();
 /** In three commits for each pipeline. */
-let made: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  made = await exportWarehouse(sandbox);
-});
+const made = await exportWarehouse(sandbox);
 
 /** Verifies everything. */
 async function prove(path: string): Promise<ProvenLedger> {

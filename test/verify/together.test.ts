@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { expect, test } from 'vitest';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import type { Database } from '../../src/sql/database.ts';
 import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
@@ -10,23 +10,17 @@ import { type Finding, formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { DamagedStore } from '../../src/warehouse/index.ts';
 import type { ColumnBounds, LedgerEntry, TableFile } from '../../src/warehouse/store.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, sign, verify } from './support.ts';
 
 const BLOCKS = Array.from({ length: 20 }, (_, at) => 1080 + 2 * at);
 const TABLES = 4;
 
-let sandbox: TestSandbox;
-let registry: Registry;
+const sandbox = await startTestSandbox();
+const registry = await loadRegistry();
 /** Entries of one block each, which are not adjacent. */
-let sound: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  registry = await loadRegistry();
-  sound = await exportScattered('w');
-});
+const sound = await exportScattered('w');
 
 async function exportScattered(name: string): Promise<string> {
   const warehouse = join(freshFolder(), name);

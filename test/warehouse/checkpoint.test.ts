@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRepair } from '../../src/verify/plan-repair.ts';
@@ -84,9 +84,6 @@ async function isInMemory(store: Store, path: string, number: number): Promise<b
  * 102 entries: 1 and 2 hold rows and are superseded by 3 two days before the rest, 4 holds rows, the others none. The checkpoint
  * covers 100.
  */
-let made: string;
-let madeElsewhere: string;
-
 async function makeWarehouse(): Promise<string> {
   const path = freshPath('parquet');
   const effects = clockAt(start);
@@ -102,10 +99,8 @@ async function makeWarehouse(): Promise<string> {
 
 const inspect = (path: string) => look(path, (damaged) => damaged);
 
-beforeAll(async () => {
-  made = await makeWarehouse();
-  madeElsewhere = await makeWarehouse();
-}, 120_000);
+const made = await makeWarehouse();
+const madeElsewhere = await makeWarehouse();
 
 describe('a checkpoint', () => {
   test('is written every hundred entries, and opening reads it and what came after it', async () => {

@@ -1,19 +1,15 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
+const sandbox = await startTestSandbox();
 
 async function bring(range: string): Promise<string> {
   const warehouse = join(freshFolder(), 'w');

@@ -37,9 +37,6 @@ const HELD = DAYS.map((date, at) => ({
   ...{ first: 1000 + 10 * at, last: 1009 + 10 * at },
 }));
 
-let full: Database;
-let empty: EmptyDatabase;
-
 /** Six rows of each table on each day. */
 async function fill(database: Database): Promise<void> {
   const rows = `(SELECT (DATE '${DAYS[0]}' + k::INT) AS day, 1000 + 10 * k + i AS seq, i,
@@ -57,14 +54,12 @@ async function fill(database: Database): Promise<void> {
   await database.run([...VIEWS, ...MACROS].join(';\n'));
 }
 
-beforeAll(async () => {
-  full = await Database.open();
-  await fill(full);
-  empty = await EmptyDatabase.open(await loadRegistry(), { readsFiles: false });
-  empty.declare(mart);
-  for (const statement of VIEWS) await empty.scans(statement);
-  for (const statement of MACROS) await empty.query(statement);
-});
+const full = await Database.open();
+await fill(full);
+const empty = await EmptyDatabase.open(await loadRegistry(), { readsFiles: false });
+empty.declare(mart);
+for (const statement of VIEWS) await empty.scans(statement);
+for (const statement of MACROS) await empty.query(statement);
 
 afterAll(async () => {
   full.close();

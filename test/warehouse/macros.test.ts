@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { namedLayouts } from '../../src/bodies/layouts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { opcodeNames } from '../../src/warehouse/relations/opcodes.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open();
-  for (const { statement } of declaredMacros()) await database.run(statement());
-});
+const database = await Database.open();
+for (const { statement } of declaredMacros()) await database.run(statement());
 afterAll(() => database.close());
 
 /** The values of one row, as texts. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { pinFile, pinnedPath, restoreFile, retireFile } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { compact, compactKilled } from './compacting.ts';
@@ -22,11 +22,7 @@ import {
   tens,
 } from './warehouses.ts';
 
-let duckdb: Database;
-
-beforeAll(async () => {
-  duckdb = await Database.open();
-});
+const duckdb = await Database.open();
 
 afterAll(() => duckdb.close());
 

@@ -13,16 +13,13 @@ import { lacksOfQuery } from '../../src/warehouse/query/query-coverage.ts';
 import { tonlake } from '../cli.ts';
 import { closing, freshFolder } from '../scratch.ts';
 
-/** Blocks of forty seconds of one day. */
-let warehouse: string;
 const HELD = 'only 2026-05-01 23:33:20 to 2026-05-01 23:33:59 is in the warehouse';
 const PART = `transactions: missing part of 2026-05-01 (${HELD})`;
 
-beforeAll(async () => {
-  warehouse = join(freshFolder(), 'w');
-  await run({ pipelines: ['transactions'], network: 'sandbox', range: '1000:1099', warehouse });
-  await buildMarts(warehouse, { names: ['transactions_daily'] });
-});
+/** Blocks of forty seconds of one day. */
+const warehouse = join(freshFolder(), 'w');
+await run({ pipelines: ['transactions'], network: 'sandbox', range: '1000:1099', warehouse });
+await buildMarts(warehouse, { names: ['transactions_daily'] });
 
 async function lacksOf(
   sql: string,

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
@@ -20,22 +20,10 @@ const names = tonViews().map(({ name }) => name);
 const registry = await loadRegistry();
 const marts = await loadMarts(registry);
 
-let warehouse: string;
-let file: string;
-
-beforeAll(async () => {
-  const pipelines = [
-    'transactions',
-    'actions',
-    'jetton_transfers',
-    'nft_transfers',
-    'jetton_wallets',
-    'account_latest',
-  ];
-  warehouse = await exportSandbox('1000:1060', pipelines);
-  file = await exportSandbox('1000:1020', ['transactions'], join(freshFolder(), 'w.duckdb'));
-  for (const path of [warehouse, file]) await buildMarts(path, { names: MARTS });
-});
+const pipelines = ['transactions', 'actions', 'jetton_transfers', 'nft_transfers', 'jetton_wallets', 'account_latest'];
+const warehouse = await exportSandbox('1000:1060', pipelines);
+const file = await exportSandbox('1000:1020', ['transactions'], join(freshFolder(), 'w.duckdb'));
+for (const path of [warehouse, file]) await buildMarts(path, { names: MARTS });
 
 /** Rows of a query, and its warnings. */
 async function ask(sql: string, path = warehouse) {

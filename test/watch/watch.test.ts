@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isSentObject, parseSent, type SentObject } from '../../src/api/client/exact-json.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -39,7 +39,6 @@ beforeAll(async () => {
   for (const { account } of transactions as Answer[]) seen.set(account, (seen.get(account) ?? 0) + 1);
   accounts = [...seen].sort(([, a], [, b]) => b - a).map(([account]) => account);
 });
-afterAll(() => sandbox.close());
 
 /** A clock on which a poll comes with every second block, and that stands still otherwise. */
 const effects = {
