@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { servePages } from '../browser/pages.ts';
 import { HAS_BUCKETS, startS3, useS3 } from '../objects/s3-server.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, keyOf, serveWarehouse, spend, Visitor } from './support.ts';
 
 let warehouse: string;
@@ -20,32 +20,26 @@ beforeAll(async () => {
   visitor = await Visitor.enter(server);
 });
 
-afterAll(() => server?.close());
-
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
 describe('who gets an answer', () => {
   test('the key of the first address gives one tab a session, and no cookie, which each port of this machine would get', async () => {
     const own = await serveWarehouse(warehouse);
-    try {
-      const key = keyOf(own.url);
-      expect((await spend(own.port, 'x'.repeat(32))).status).toBe(401);
-      const { status, text, headers } = await spend(own.port, key);
-      expect([status, headers['set-cookie']]).toEqual([200, undefined]);
-      const { session } = JSON.parse(text);
-      expect(session).not.toBe(key);
-      const open = async (bearer: string) =>
-        (await ask(own.port, '/api/session', { headers: { authorization: `Bearer ${bearer}` } })).status;
-      expect([await open(session), await open(key)]).toEqual([200, 401]);
-      const second = await spend(own.port, key);
-      expect([second.status, second.text]).toEqual([
-        401,
-        'This tab has no key. The address that tonlake ui printed opens one tab, which keeps its key until it is closed: go on there, or start tonlake ui again for a new address.\n',
-      ]);
-    } finally {
-      await own.close();
-    }
+    const key = keyOf(own.url);
+    expect((await spend(own.port, 'x'.repeat(32))).status).toBe(401);
+    const { status, text, headers } = await spend(own.port, key);
+    expect([status, headers['set-cookie']]).toEqual([200, undefined]);
+    const { session } = JSON.parse(text);
+    expect(session).not.toBe(key);
+    const open = async (bearer: string) =>
+      (await ask(own.port, '/api/session', { headers: { authorization: `Bearer ${bearer}` } })).status;
+    expect([await open(session), await open(key)]).toEqual([200, 401]);
+    const second = await spend(own.port, key);
+    expect([second.status, second.text]).toEqual([
+      401,
+      'This tab has no key. The address that tonlake ui printed opens one tab, which keeps its key until it is closed: go on there, or start tonlake ui again for a new address.\n',
+    ]);
   });
 
   test('without a session, or with a wrong one, nothing is told but the files of the page', async () => {
@@ -86,7 +80,6 @@ describe('who gets an answer', () => {
       expect([400, 403]).toContain((await spend(unused.port, key, { host: asUnused })).status);
     }
     expect((await spend(unused.port, key)).status).toBe(200);
-    await unused.close();
     expect((await visitor.get('/api/session', { host: `localhost:${server.port}` })).status).toBe(200);
   });
 
@@ -288,17 +281,13 @@ describe('what a query cannot do', () => {
 
   test('with --allow-files, files can be read, and still not written', async () => {
     const free = await serveWarehouse(warehouse, { allowFiles: true });
-    try {
-      const guest = await Visitor.enter(free);
-      expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status: 200, count: 1 });
-      expect(await guest.run(`copy (select 1) to '${outside}/x.csv'`)).toMatchObject({
-        status: 422,
-        code: 'not-a-query',
-      });
-      expect(await guest.run(`attach '${outside}/x.db'`)).toMatchObject({ status: 422, code: 'not-a-query' });
-    } finally {
-      await free.close();
-    }
+    const guest = await Visitor.enter(free);
+    expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status: 200, count: 1 });
+    expect(await guest.run(`copy (select 1) to '${outside}/x.csv'`)).toMatchObject({
+      status: 422,
+      code: 'not-a-query',
+    });
+    expect(await guest.run(`attach '${outside}/x.db'`)).toMatchObject({ status: 422, code: 'not-a-query' });
   });
 });
 
@@ -307,43 +296,35 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     useS3(await startS3());
     const bucket = 's3://lake/w';
     await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse: bucket });
-    const other = await servePages(new Map([['/x.csv', 'a\nfound\n']]));
+    const other = closing(await servePages(new Map([['/x.csv', 'a\nfound\n']])));
     const secret = join(freshFolder(), 'secret.csv');
     writeFileSync(secret, 'a\nfound\n');
-    try {
-      for (const allowFiles of [true, false]) {
-        const own = await serveWarehouse(bucket, { allowFiles });
-        try {
-          const guest = await Visitor.enter(own);
-          for (const sql of [
-            `select content from read_text('${other.url}/x.csv')`,
-            `select * from '${other.url}/x.csv'`,
-            `select content from read_text('https://localhost:9/x.csv')`,
-            `select content from read_blob('s3://lake/secret.csv')`,
-            `select * from glob('s3://lake/*')`,
-            `select * from 's3://other/x.parquet'`,
-            `select content from read_text('hf://datasets/x/y/z.csv')`,
-          ]) {
-            const { status, code, error } = await guest.run(sql);
-            expect({ sql, status, code, error }).toEqual({
-              ...{
-                sql,
-                status: 422,
-                code: 'failed',
-                error: expect.stringMatching(/disabled (by|through) configuration/),
-              },
-            });
-          }
-          expect(await guest.run('select * from blocks')).toMatchObject({ status: 200 });
-          const status = allowFiles ? 200 : 422;
-          expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status });
-        } finally {
-          await own.close();
-        }
+    for (const allowFiles of [true, false]) {
+      const own = await serveWarehouse(bucket, { allowFiles });
+      const guest = await Visitor.enter(own);
+      for (const sql of [
+        `select content from read_text('${other.url}/x.csv')`,
+        `select * from '${other.url}/x.csv'`,
+        `select content from read_text('https://localhost:9/x.csv')`,
+        `select content from read_blob('s3://lake/secret.csv')`,
+        `select * from glob('s3://lake/*')`,
+        `select * from 's3://other/x.parquet'`,
+        `select content from read_text('hf://datasets/x/y/z.csv')`,
+      ]) {
+        const { status, code, error } = await guest.run(sql);
+        expect({ sql, status, code, error }).toEqual({
+          ...{
+            sql,
+            status: 422,
+            code: 'failed',
+            error: expect.stringMatching(/disabled (by|through) configuration/),
+          },
+        });
       }
-      expect(other.asked).toEqual([]);
-    } finally {
-      other.close();
+      expect(await guest.run('select * from blocks')).toMatchObject({ status: 200 });
+      const status = allowFiles ? 200 : 422;
+      expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status });
     }
+    expect(other.asked).toEqual([]);
   });
 });

@@ -6,11 +6,11 @@ import { parseThing } from '../../src/show/thing.ts';
 import type { Activity, BalanceHistory, ExploreExample, FoundRows, Overview } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { closing, freshFolder } from '../scratch.ts';
+import { freshFolder } from '../scratch.ts';
 import { exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
 const warehouse = await exportSandbox();
-const server = closing(await serveWarehouse(warehouse));
+const server = await serveWarehouse(warehouse);
 const visitor = await Visitor.enter(server);
 
 const placesOf = (q: string, where: string) =>
@@ -137,24 +137,20 @@ test('examples and activity are those of the newest commit', async () => {
   const copy = join(freshFolder(), 'w');
   cpSync(warehouse, copy, { recursive: true });
   const followed = await serveWarehouse(copy);
-  try {
-    const guest = await Visitor.enter(followed);
-    const seen = async () => {
-      const examples = await guest.read<readonly ExploreExample[]>('/api/explore/examples');
-      const activity = await guest.read<Activity>('/api/activity');
-      return { newest: examples.at(-1)?.value, seconds: activity.points.length };
-    };
-    const before = await seen();
-    expect(before.newest).toBe('1099');
-    expect(await tonlake(['run', 'transactions', '--range', '1100:1119', '--warehouse', copy])).toMatchObject({
-      code: 0,
-    });
-    const after = await seen();
-    expect(after.newest).toBe('1119');
-    expect(after.seconds).toBeGreaterThan(before.seconds);
-  } finally {
-    await followed.close();
-  }
+  const guest = await Visitor.enter(followed);
+  const seen = async () => {
+    const examples = await guest.read<readonly ExploreExample[]>('/api/explore/examples');
+    const activity = await guest.read<Activity>('/api/activity');
+    return { newest: examples.at(-1)?.value, seconds: activity.points.length };
+  };
+  const before = await seen();
+  expect(before.newest).toBe('1099');
+  expect(await tonlake(['run', 'transactions', '--range', '1100:1119', '--warehouse', copy])).toMatchObject({
+    code: 0,
+  });
+  const after = await seen();
+  expect(after.newest).toBe('1119');
+  expect(after.seconds).toBeGreaterThan(before.seconds);
 });
 
 test('the overview has the status of the warehouse, one command for pipelines that lack the same blocks', async () => {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
 import { openJob } from '../../src/jobs/check-job.ts';
@@ -71,10 +71,6 @@ schedule: {cron: '15 3 * * *'}
   history = await JobHistory.open(warehouse, 'nightly');
   server = await serveWarehouse(warehouse, { jobsPath: jobs });
   visitor = await Visitor.enter(server);
-});
-
-afterAll(async () => {
-  await server?.close();
 });
 
 describe('jobs', () => {
@@ -212,13 +208,9 @@ test('the ledger is read once a second, however many pages are open', async () =
 describe('reports', () => {
   test('that take too long are stopped', async () => {
     const hasty = await serveWarehouse(warehouse, { seconds: 0.01 });
-    try {
-      const guest = await Visitor.enter(hasty);
-      const answer = await guest.get('/api/reports/render?report=network-daily');
-      expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('"code":"too-slow"') });
-    } finally {
-      await hasty.close();
-    }
+    const guest = await Visitor.enter(hasty);
+    const answer = await guest.get('/api/reports/render?report=network-daily');
+    expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('"code":"too-slow"') });
   });
 
   test('are those that come with tonlake and those of the jobs, with their parameters', async () => {

@@ -8,12 +8,12 @@ import type { ColumnProfile, Names, ResultColumn, SavedQuery, TableDetail, Table
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { query } from '../e2e/export.ts';
 import { goldenWarehouse } from '../golden-warehouse.ts';
-import { closing, freshFolder } from '../scratch.ts';
+import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
 const warehouse = await exportSandbox();
 const queriesFolder = join(freshFolder(), 'queries');
-const server = closing(await serveWarehouse(warehouse, { queriesFolder }));
+const server = await serveWarehouse(warehouse, { queriesFolder });
 const visitor = await Visitor.enter(server);
 
 const page = (id: string, more: Readonly<Record<string, string | number>>) =>
@@ -128,63 +128,47 @@ describe('a query', () => {
 
   test('one that takes too long is stopped', async () => {
     const hasty = await serveWarehouse(warehouse, { seconds: 0.2 });
-    try {
-      const guest = await Visitor.enter(hasty);
-      expect(await guest.run(ENDLESS)).toMatchObject({ status: 422, code: 'too-slow' });
-    } finally {
-      await hasty.close();
-    }
+    const guest = await Visitor.enter(hasty);
+    expect(await guest.run(ENDLESS)).toMatchObject({ status: 422, code: 'too-slow' });
   });
 
   test('one that takes too much memory fails, and the next one runs', async () => {
     const small = await serveWarehouse(warehouse, { memoryMb: 40 });
-    try {
-      const guest = await Visitor.enter(small);
-      const greedy = 'select list(range) from range(20000000)';
-      expect(await guest.run(greedy)).toMatchObject({ status: 422, error: expect.stringMatching(/memory/i) });
-      expect(await guest.run('select 1')).toMatchObject({ status: 200 });
-    } finally {
-      await small.close();
-    }
+    const guest = await Visitor.enter(small);
+    const greedy = 'select list(range) from range(20000000)';
+    expect(await guest.run(greedy)).toMatchObject({ status: 422, error: expect.stringMatching(/memory/i) });
+    expect(await guest.run('select 1')).toMatchObject({ status: 200 });
   });
 
   test('what the other pages read has the same limits: samples, profiles, reports, what is sought, where a row is from', async () => {
     const small = await serveWarehouse(warehouse, { memoryMb: 2 });
     const hasty = await serveWarehouse(warehouse, { seconds: 0.001 });
-    try {
-      const guest = await Visitor.enter(small);
-      for (const path of [
-        ...['tables/transactions/sample', 'tables/transactions/columns/lt/profile'],
-        ...['reports/render?report=network-daily', 'explore?q=1000'],
-      ]) {
-        const { status, text } = await guest.get(`/api/${path}`);
-        expect([path, status, text]).toEqual([path, 422, expect.stringContaining('Out of Memory')]);
-      }
-      const { status, text } = await (await Visitor.enter(hasty)).get('/api/explain?table=messages&key=direction%3Din');
-      expect([status, text]).toEqual([422, expect.stringContaining('"code":"too-slow"')]);
-    } finally {
-      await Promise.all([small.close(), hasty.close()]);
+    const guest = await Visitor.enter(small);
+    for (const path of [
+      ...['tables/transactions/sample', 'tables/transactions/columns/lt/profile'],
+      ...['reports/render?report=network-daily', 'explore?q=1000'],
+    ]) {
+      const { status, text } = await guest.get(`/api/${path}`);
+      expect([path, status, text]).toEqual([path, 422, expect.stringContaining('Out of Memory')]);
     }
+    const { status, text } = await (await Visitor.enter(hasty)).get('/api/explain?table=messages&key=direction%3Din');
+    expect([status, text]).toEqual([422, expect.stringContaining('"code":"too-slow"')]);
   });
 
   test('one whose page goes away is cancelled, so that others do not wait for it', async () => {
     const slow = await serveWarehouse(warehouse, { seconds: 3600 });
-    try {
-      const guest = await Visitor.enter(slow);
-      const controllers = [1, 2, 3].map(() => new AbortController());
-      const gone = controllers.map(({ signal }) =>
-        fetch(`http://127.0.0.1:${slow.port}/api/runs`, {
-          ...{ method: 'POST', signal, body: JSON.stringify({ sql: ENDLESS, params: {} }) },
-          headers: { 'content-type': 'application/json', authorization: guest.authorization },
-        }).catch((error: Error) => error.name),
-      );
-      await guest.get('/api/session');
-      for (const controller of controllers) controller.abort();
-      expect(await Promise.all(gone)).toEqual(['AbortError', 'AbortError', 'AbortError']);
-      expect(await guest.run('select 1')).toMatchObject({ status: 200 });
-    } finally {
-      await slow.close();
-    }
+    const guest = await Visitor.enter(slow);
+    const controllers = [1, 2, 3].map(() => new AbortController());
+    const gone = controllers.map(({ signal }) =>
+      fetch(`http://127.0.0.1:${slow.port}/api/runs`, {
+        ...{ method: 'POST', signal, body: JSON.stringify({ sql: ENDLESS, params: {} }) },
+        headers: { 'content-type': 'application/json', authorization: guest.authorization },
+      }).catch((error: Error) => error.name),
+    );
+    await guest.get('/api/session');
+    for (const controller of controllers) controller.abort();
+    expect(await Promise.all(gone)).toEqual(['AbortError', 'AbortError', 'AbortError']);
+    expect(await guest.run('select 1')).toMatchObject({ status: 200 });
   });
 
   test('a CSV that is downloaded calculates nothing in a spreadsheet', async () => {
@@ -284,7 +268,6 @@ describe('tables', () => {
   test('the list is read again after a commit', async () => {
     const grown = await goldenWarehouse(['blocks', '1000:1001']);
     const other = await serveWarehouse(grown);
-    onTestFinished(() => other.close());
     const guest = await Visitor.enter(other);
     const count = async () => {
       const tables = await guest.read<readonly TableItem[]>('/api/tables');
@@ -358,7 +341,6 @@ describe('a query is saved', () => {
   test('as NAME.sql of the folder that --queries names, and never over another file', async () => {
     const folder = join(freshFolder(), 'queries');
     const own = await serveWarehouse(warehouse, { queriesFolder: folder, savesQueries: true });
-    onTestFinished(() => own.close());
     const guest = await Visitor.enter(own);
     expect((await guest.post('/api/saved', { name: 'fees-2', sql })).status).toBe(200);
     expect(await guest.read('/api/saved')).toEqual([{ name: 'fees-2', sql: `${sql}\n` }]);
@@ -391,7 +373,6 @@ describe('a query is saved', () => {
   test('not without --queries', async () => {
     const folder = join(freshFolder(), 'queries');
     const own = await serveWarehouse(warehouse, { queriesFolder: folder });
-    onTestFinished(() => own.close());
     const { status, text } = await (await Visitor.enter(own)).post('/api/saved', { name: 'fees', sql });
     expect([status, JSON.parse(text).code]).toEqual([400, 'no-folder']);
     expect(existsSync(folder)).toBe(false);
@@ -411,22 +392,18 @@ test('a DuckDB warehouse can be written while results of it are looked at', asyn
   const what = { pipelines: ['blocks'], network: 'sandbox', warehouse: path };
   await run({ ...what, range: '1000:1009' });
   const other = await serveWarehouse(path);
-  try {
-    const guest = await Visitor.enter(other);
-    const { id, count } = await guest.run('select seqno from blocks order by seqno');
-    // Functions in JavaScript run beside the requests of the page on one thread alone.
-    const threads = "select current_setting('threads') as threads from (select decode_body('x'::blob))";
-    for (const each of [guest, visitor]) {
-      const one = await each.run(threads);
-      expect(JSON.parse((await each.get(`/api/results/${one.id}/rows?count=1`)).text).rows).toEqual([['1']]);
-    }
-    await run({ ...what, range: '1010:1019' });
-    expect(JSON.parse((await guest.get(`/api/results/${id}/rows?count=1000`)).text).rows).toHaveLength(count);
-    expect((await guest.run('select seqno from blocks')).count).toBeGreaterThan(count);
-    expect(await guest.run(`copy (select 1) to '${path}.csv'`)).toMatchObject({ status: 422 });
-  } finally {
-    await other.close();
+  const guest = await Visitor.enter(other);
+  const { id, count } = await guest.run('select seqno from blocks order by seqno');
+  // Functions in JavaScript run beside the requests of the page on one thread alone.
+  const threads = "select current_setting('threads') as threads from (select decode_body('x'::blob))";
+  for (const each of [guest, visitor]) {
+    const one = await each.run(threads);
+    expect(JSON.parse((await each.get(`/api/results/${one.id}/rows?count=1`)).text).rows).toEqual([['1']]);
   }
+  await run({ ...what, range: '1010:1019' });
+  expect(JSON.parse((await guest.get(`/api/results/${id}/rows?count=1000`)).text).rows).toHaveLength(count);
+  expect((await guest.run('select seqno from blocks')).count).toBeGreaterThan(count);
+  expect(await guest.run(`copy (select 1) to '${path}.csv'`)).toMatchObject({ status: 422 });
 });
 
 test('nothing of a server is left when it ends', async () => {

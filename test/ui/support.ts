@@ -9,7 +9,7 @@ import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { serveUi, type UiServer } from '../../src/ui/serve-ui.ts';
 import type { UiOptions } from '../../src/ui/ui-options.ts';
 import { goldenWarehouse } from '../golden-warehouse.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 
 /** A small warehouse of the sandbox with a hole: 1040 to 1049. */
 export function exportSandbox(): Promise<string> {
@@ -40,12 +40,14 @@ export async function addRuns(
   return { history, record: base };
 }
 
+/** A server that ends with the test, or with the file if no test runs. */
 export async function serveWarehouse(warehouse: string, more: Partial<UiOptions> = {}): Promise<UiServer> {
-  return serveUi({
+  const served = await serveUi({
     ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, version: 'test' },
     ...{ queriesFolder: join(freshFolder(), 'queries'), savesQueries: false, jobsPath: undefined },
     ...more,
   });
+  return closing(served);
 }
 
 export interface Answered {
