@@ -45,10 +45,14 @@ describe('statements', () => {
       ['select\n3'],
     ]);
     expect(buffer.isEmpty).toBe(true);
+    expect(buffer.add('select /* a /* b */ ; */ 4; -- none;\rselect 5;')).toEqual([
+      'select /* a /* b */ ; */ 4',
+      '-- none;\rselect 5',
+    ]);
   });
 
   test('are the same however their text is divided into lines', () => {
-    const piece = fc.constantFrom('select 1', ';', "';'", '"a;"', '/*;*/', '$$;$$', ' ', ',2', '\n');
+    const piece = fc.constantFrom('select 1', ';', "';'", '"a;"', '/*;*/', '/*/*;*/;*/', '$$;$$', ' ', ',2', '\n');
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const text = pieces.join(' ');

@@ -1,5 +1,7 @@
-/** Quotes, comments and dollar quotes, whole or still open; or a semicolon. */
-const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
+import { endOfComment } from '../../sql/comments.ts';
+
+/** Quotes, comments of a line and dollar quotes, whole or still open; the beginning of another comment; or a semicolon. */
+const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\r\n]*|\/\*|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
 
 /** Collects lines until a statement is complete: until a semicolon outside of quotes and comments. */
 export class StatementBuffer {
@@ -19,10 +21,12 @@ export class StatementBuffer {
     this.#text += `${line}\n`;
     const statements: string[] = [];
     let from = 0;
-    for (const { 0: token, index } of this.#text.matchAll(TOKEN)) {
-      if (token !== ';') continue;
-      statements.push(this.#text.slice(from, index));
-      from = index + 1;
+    TOKEN.lastIndex = 0;
+    for (let found = TOKEN.exec(this.#text); found !== null; found = TOKEN.exec(this.#text)) {
+      if (found[0] === '/*') TOKEN.lastIndex = endOfComment(this.#text, found.index) ?? this.#text.length;
+      if (found[0] !== ';') continue;
+      statements.push(this.#text.slice(from, found.index));
+      from = found.index + 1;
     }
     this.#text = this.#text.slice(from);
     if (this.isEmpty) this.#text = '';
