@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../src/export/run.ts';
 import { open } from '../src/library/open.ts';
 import { renderReport } from '../src/reports/render-report.ts';
@@ -15,7 +15,7 @@ import { describeLeftOut } from '../src/warehouse/query/left-out-gaps.ts';
 import type { WarehouseStatus } from '../src/warehouse/query/status.ts';
 import { tonlake } from './cli.ts';
 import { NO_FAULTS } from './faults/faults.ts';
-import { startTestSandbox, type TestSandbox } from './faults/test-sandbox.ts';
+import { startTestSandbox } from './faults/test-sandbox.ts';
 import { hurriedEffects } from './rate-limit/clock.ts';
 import { freshFolder } from './scratch.ts';
 import { serveWarehouse, Visitor } from './ui/support.ts';
@@ -58,12 +58,10 @@ interface State {
   readonly mart?: 'proven' | 'unproven' | 'missing';
 }
 
-let sandbox: TestSandbox;
-let late: TestSandbox;
-beforeAll(async () => {
-  [sandbox, late] = await Promise.all([startTestSandbox({ hasTrueHashes: true }), startTestSandbox({ blocks: 1012 })]);
-});
-afterAll(() => Promise.all([sandbox.close(), late.close()]));
+const [sandbox, late] = await Promise.all([
+  startTestSandbox({ hasTrueHashes: true }),
+  startTestSandbox({ blocks: 1012 }),
+]);
 
 /** A mart that is not built day by day. */
 const MART = `-- What each account paid in fees.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { query } from '../e2e/export.ts';
 import { withRows } from '../faults/lists.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 
@@ -17,12 +17,7 @@ interface SentTrace {
   readonly trace_info: { readonly transactions: number };
 }
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000 });
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 4000 });
 
 /** A source as of a large trace: marked, without transactions and actions. @returns the ids of those that it has sent */
 function startLimited() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { comparisonOf } from '../../src/audit/list-faults.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { ROLES, type RoleName } from '../../src/declare/roles.ts';
@@ -10,14 +10,11 @@ const JUDGED = `${BLOCKS}, 100::BIGINT AS first, 100::BIGINT AS low, 200::BIGINT
 /** The first of these blocks has transactions before the logical time from which on all are stored. */
 const JUDGED_LATER = `${BLOCKS}, 100::BIGINT AS first, 120::BIGINT AS low, 200::BIGINT AS high`;
 
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open();
-  await database.run(`CREATE TABLE _message_ends AS SELECT * FROM (VALUES
-    ('sent', 'tx1', 10, 'out', '0:A', 110::BIGINT), ('sent', 'tx2', 12, 'in', '0:A', 110),
-    ('minted', 'tx3', 11, 'in', '${PROTOCOL}', 111))
-    AS ends(msg_hash, tx_hash, tx_mc_block_seqno, direction, source, created_lt)`);
-});
+const database = await Database.open();
+await database.run(`CREATE TABLE _message_ends AS SELECT * FROM (VALUES
+  ('sent', 'tx1', 10, 'out', '0:A', 110::BIGINT), ('sent', 'tx2', 12, 'in', '0:A', 110),
+  ('minted', 'tx3', 11, 'in', '${PROTOCOL}', 111))
+  AS ends(msg_hash, tx_hash, tx_mc_block_seqno, direction, source, created_lt)`);
 afterAll(() => database.close());
 
 type Link = readonly [hash: string, sender: string | null, consumer: string | null];

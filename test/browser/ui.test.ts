@@ -159,39 +159,35 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     const copy = join(freshFolder(), 'w');
     cpSync(warehouse, copy, { recursive: true });
     const own = await serveWarehouse(copy);
-    try {
-      await visit(
-        '/coverage',
-        async (page) => {
-          const cells = page.getByRole('gridcell', { name: /missing$/ });
-          await cells.first().waitFor();
-          await cells.first().click();
-          const details = page.getByRole('region', { name: 'Chosen blocks' });
-          await details.getByText(/--range 10(4\d|4\d:104\d) /).waitFor();
-          await page.getByRole('grid', { name: 'Coverage' }).focus();
-          await page.keyboard.press('+');
-          await page.keyboard.press('+');
-          await page.locator('.coverage-bar .figures').filter({ hasNotText: '1000 to 1099' }).waitFor();
-          const before = await page.locator('.coverage-bar .figures').textContent();
-          await page.locator('.map-cells').first().hover();
-          await page.mouse.wheel(0, 300);
-          await page
-            .locator('.coverage-bar .figures')
-            .filter({ hasNotText: before ?? '' })
-            .waitFor();
-          await page.getByRole('button', { name: 'All' }).click();
-          await cells.first().waitFor();
-          const what = { pipelines: ['transactions'], network: 'sandbox', warehouse: copy };
-          await run({ ...what, range: '1040:1049' });
-          await cells.first().waitFor({ state: 'detached' });
-          expect(await page.getByRole('gridcell', { name: /(missing|in part)$/ }).count()).toBe(0);
-          await details.getByText('proven by the block headers: links and counts').waitFor();
-        },
-        { of: own },
-      );
-    } finally {
-      await own.close();
-    }
+    await visit(
+      '/coverage',
+      async (page) => {
+        const cells = page.getByRole('gridcell', { name: /missing$/ });
+        await cells.first().waitFor();
+        await cells.first().click();
+        const details = page.getByRole('region', { name: 'Chosen blocks' });
+        await details.getByText(/--range 10(4\d|4\d:104\d) /).waitFor();
+        await page.getByRole('grid', { name: 'Coverage' }).focus();
+        await page.keyboard.press('+');
+        await page.keyboard.press('+');
+        await page.locator('.coverage-bar .figures').filter({ hasNotText: '1000 to 1099' }).waitFor();
+        const before = await page.locator('.coverage-bar .figures').textContent();
+        await page.locator('.map-cells').first().hover();
+        await page.mouse.wheel(0, 300);
+        await page
+          .locator('.coverage-bar .figures')
+          .filter({ hasNotText: before ?? '' })
+          .waitFor();
+        await page.getByRole('button', { name: 'All' }).click();
+        await cells.first().waitFor();
+        const what = { pipelines: ['transactions'], network: 'sandbox', warehouse: copy };
+        await run({ ...what, range: '1040:1049' });
+        await cells.first().waitFor({ state: 'detached' });
+        expect(await page.getByRole('gridcell', { name: /(missing|in part)$/ }).count()).toBe(0);
+        await details.getByText('proven by the block headers: links and counts').waitFor();
+      },
+      { of: own },
+    );
   });
 
   test('the tables page has the numbers of SQL, and finds tables by name or meaning', async () => {
@@ -441,31 +437,27 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
 
   test('a query and its chart are saved with --queries, and drawn on the overview', async () => {
     const own = await serveWarehouse(warehouse, { savesQueries: true });
-    try {
-      await visit(
-        linkTo('select block_time, tx_count, seqno from blocks'),
-        async (page) => {
-          await runLinked(page);
-          await page.getByRole('tab', { name: 'Chart' }).click();
-          await page.locator('.chart svg').waitFor();
-          await page.getByRole('checkbox', { name: 'seqno' }).check();
-          await page.locator('.legend').waitFor();
-          await page.getByRole('button', { name: 'Save to the overview' }).click();
-          await page.getByLabel('Name of the query').fill('busy blocks');
-          await page.keyboard.press('Enter');
-          await page.getByRole('alert').waitFor();
-          await page.getByLabel('Name of the query').fill('busy_blocks');
-          await page.keyboard.press('Enter');
-          await page.getByText('saved as busy_blocks.sql').waitFor();
-          await page.getByRole('link', { name: 'Overview' }).click();
-          await page.getByRole('img', { name: 'busy_blocks' }).locator('svg').first().waitFor();
-          expect(await page.locator('.legend li').allTextContents()).toEqual(['tx_count', 'seqno']);
-        },
-        { of: own, faults: ['Failed to load resource: the server responded with a status of 400 (Bad Request)'] },
-      );
-    } finally {
-      await own.close();
-    }
+    await visit(
+      linkTo('select block_time, tx_count, seqno from blocks'),
+      async (page) => {
+        await runLinked(page);
+        await page.getByRole('tab', { name: 'Chart' }).click();
+        await page.locator('.chart svg').waitFor();
+        await page.getByRole('checkbox', { name: 'seqno' }).check();
+        await page.locator('.legend').waitFor();
+        await page.getByRole('button', { name: 'Save to the overview' }).click();
+        await page.getByLabel('Name of the query').fill('busy blocks');
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').waitFor();
+        await page.getByLabel('Name of the query').fill('busy_blocks');
+        await page.keyboard.press('Enter');
+        await page.getByText('saved as busy_blocks.sql').waitFor();
+        await page.getByRole('link', { name: 'Overview' }).click();
+        await page.getByRole('img', { name: 'busy_blocks' }).locator('svg').first().waitFor();
+        expect(await page.locator('.legend li').allTextContents()).toEqual(['tx_count', 'seqno']);
+      },
+      { of: own, faults: ['Failed to load resource: the server responded with a status of 400 (Bad Request)'] },
+    );
     await visit('/query', async (page) => {
       await page.getByText('History').waitFor();
       expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);

@@ -150,10 +150,6 @@ describe('a key', () => {
     locked = await startTestSandbox({ apiKey: KEY });
   });
 
-  afterAll(async () => {
-    await locked.close();
-  });
-
   test('that is missing or refused is told once, with what to set', async () => {
     const folder = freshFolder();
     const missing = await tonlake(runArgs(locked.url, folder));

@@ -1,20 +1,16 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: TestSandbox;
 const warehouse = join(freshFolder(), 'w');
 
 const run = (...words: readonly string[]) =>
   tonlake(['run', ...words, '--network', sandbox.url, '--range', '1000:1003', '--warehouse', warehouse]);
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  expect((await run('transactions')).code).toBe(0);
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox();
+expect((await run('transactions')).code).toBe(0);
 
 describe('keys of a lookup', () => {
   test.each([

@@ -1,28 +1,23 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { boxOf } from '../../src/sql/text-table.ts';
 import { withQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';
 import { hashTables } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 
-let folder: string;
-let path: string;
-
 const VALUES = `select 9223372036854775807::BIGINT as big, -170141183460469231731687303715884105727::HUGEINT as huge,
   99999999999999999999999999999999999999::DECIMAL(38,0) as amount, 1.50::DECIMAL(9,2) as price, true as yes,
   '\\xAA\\x00a"'::BLOB as body, TIMESTAMP '2026-05-01 01:02:03.5' as at, DATE '2026-05-01' as day,
   null as none, '' as empty, 'a "b"' || chr(10) || 'c,d' as said, '{"a":[1]}'::JSON as extra, [1, 2] as list`;
 
-beforeAll(async () => {
-  folder = freshFolder();
-  path = join(folder, 'w');
-  const run = ['run', '--network', 'sandbox', '--range', '1000:1009', '--warehouse'];
-  expect((await tonlake([...run, path])).code).toBe(0);
-  expect((await tonlake([...run, join(folder, 'w.duckdb')])).code).toBe(0);
-});
+const folder = freshFolder();
+const path = join(folder, 'w');
+const run = ['run', '--network', 'sandbox', '--range', '1000:1009', '--warehouse'];
+expect((await tonlake([...run, path])).code).toBe(0);
+expect((await tonlake([...run, join(folder, 'w.duckdb')])).code).toBe(0);
 
 const sql = (query: string, ...more: readonly string[]) => tonlake(['sql', query, '--warehouse', path, ...more]);
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Running, startTonlake } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -39,8 +39,6 @@ beforeAll(async () => {
   wanted = await hashTables(folder);
   expect(Object.keys(wanted).length).toBeGreaterThan(25);
 });
-
-afterAll(() => sandbox.close());
 
 function place(warehouse: string): readonly string[] {
   return ['--network', sandbox.url, '--range', RANGE, '--warehouse', warehouse];

@@ -1,20 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { RunReport } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf } from '../verify/support.ts';
 import { type Hashes, hashTables, query } from './export.ts';
 
 const registry = await loadRegistry();
 const warehouse = join(freshFolder(), 'w');
-let sandbox: TestSandbox;
 let nowMs = 0;
-let first: RunReport;
-let hashes: Hashes;
 
 async function runAll(): Promise<RunReport> {
   const words = ['--all', '--network', sandbox.url, '--range', '1000:1199', '--warehouse', warehouse, '--json'];
@@ -23,13 +20,10 @@ async function runAll(): Promise<RunReport> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-beforeAll(async () => {
-  // What is written late, or consumed late, is there: nothing is under way but what crosses the edges of the range.
-  sandbox = await startTestSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
-  first = await runAll();
-  hashes = await hashTables(warehouse);
-});
-afterAll(() => sandbox.close());
+// What is written late, or consumed late, is there: nothing is under way but what crosses the edges of the range.
+const sandbox = await startTestSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
+const first = await runAll();
+const hashes = await hashTables(warehouse);
 
 const count = async (sql: string): Promise<number> =>
   Number((await query(warehouse, `SELECT count(*) FROM ${sql}`))[0]?.[0]);

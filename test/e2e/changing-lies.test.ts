@@ -1,20 +1,16 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type RunOptions, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, verify } from '../verify/support.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 200 });
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 200 });
 
 const RANGE = '60:86';
 /** Each lies about a block of its own, and then about the next but one. */

@@ -1,15 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { query } from './export.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 200 });
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 200 });
 
 test.each(['w', 'w.duckdb'])('a negative credit is a value, and no reason for quarantine (%s)', async (name) => {
   sandbox.changeAnswers((_, answer) => ({

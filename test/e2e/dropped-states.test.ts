@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
-
-let sandbox: TestSandbox;
 
 interface State {
   readonly hash: string;
@@ -17,10 +15,7 @@ interface Wire {
   readonly account_state_after: State;
 }
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox();
 
 const STUB = {
   ...{

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
     return { status, body: echoed };
   };
 });
-afterAll(() => sandbox.close());
 
 test('a key that the source sends back reaches neither rows nor quarantine, nor what is told', async () => {
   const warehouse = join(freshFolder(), 'w');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { type ForgetOptions, forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
 import { damage } from '../marts/support.ts';
@@ -11,11 +11,7 @@ import { hashTables, query } from './export.ts';
 
 const LISTS = ['actions', 'message_links', 'traces'];
 
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
-});
+const sandbox = await startSandbox({ blocks: 4000 });
 
 afterAll(() => sandbox.close());
 

@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
@@ -8,7 +8,7 @@ import { buildMarts } from '../../src/marts/build-marts.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair, verify } from '../verify/support.ts';
 
@@ -19,18 +19,11 @@ const DAYS = 5;
 /** In the middle of the second day. */
 const GONE = '17:19';
 
-let sandbox: TestSandbox;
-let merged: string;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 80, blockTimeMs: 86_400_000 / DAY_BLOCKS });
-  merged = join(freshFolder(), 'w');
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: `1:${DAYS * DAY_BLOCKS}`, warehouse: merged });
-  const { tables, pipelines } = await loadRegistry();
-  await compactWarehouse({ warehouse: merged, tables, pipelines, effects: realEffects });
-});
-
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 80, blockTimeMs: 86_400_000 / DAY_BLOCKS });
+const merged = join(freshFolder(), 'w');
+await run({ pipelines: ['transactions'], network: sandbox.url, range: `1:${DAYS * DAY_BLOCKS}`, warehouse: merged });
+const { tables, pipelines } = await loadRegistry();
+await compactWarehouse({ warehouse: merged, tables, pipelines, effects: realEffects });
 
 /** The files of a table in force, by day. */
 function filesOf(warehouse: string, table: string): ReadonlyMap<string, string> {

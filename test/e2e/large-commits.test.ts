@@ -1,22 +1,16 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, entriesOf } from '../verify/support.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  // 2026-05-02 begins with block 5000.
-  sandbox = await startTestSandbox({ blocks: 6000 });
-});
-
-afterAll(() => sandbox.close());
+// 2026-05-02 begins with block 5000.
+const sandbox = await startTestSandbox({ blocks: 6000 });
 
 /** A list of every tenth block, in spans of 20 blocks. */
 const registry = await loadRegistry(walkFolder(EVERY.replace('SPAN_BLOCKS = 1000', 'SPAN_BLOCKS = 20'), SOME_STATES));

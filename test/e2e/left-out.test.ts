@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { Selection } from '../../src/declare/selection.ts';
@@ -16,7 +16,7 @@ import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { type Lie, MESSAGE_LIES } from '../faults/lie-kinds.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, ledgerFiles, readEntry, repair, verify } from '../verify/support.ts';
@@ -32,19 +32,13 @@ const FLAGS = [
   ...['--without', 'account_states', '--columns', 'transactions=hash,total_fees,compute_gas_used'],
   ...['--without-column', 'messages.body_boc,messages.decoded'],
 ];
-let sandbox: TestSandbox;
-let narrow: string;
-let full: unknown;
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 300 });
-  narrow = freshWarehouse();
-  await exportTo(narrow, '100:119', SELECTION);
-  const whole = freshWarehouse();
-  await exportTo(whole, '100:119');
-  full = await contentOf(whole);
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 300 });
+const narrow = freshWarehouse();
+await exportTo(narrow, '100:119', SELECTION);
+const whole = freshWarehouse();
+await exportTo(whole, '100:119');
+const full = await contentOf(whole);
 
 function freshWarehouse(name = 'w'): string {
   return join(freshFolder(), name);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content-hash.ts';
 import { formatSpans, type Span, spanSize } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -9,7 +9,7 @@ import type { WalkMode } from '../../src/export/walk-context.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { DEEP_LIES, LIE_KINDS, type LieKind } from '../faults/lie-kinds.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
@@ -21,7 +21,6 @@ const WHOLE: Span = { from: 60, to: 124 };
 /** The blocks around one lie, or all blocks. */
 const rangeOf = (lies: readonly Lied[]): Span => (lies.length === 1 ? { from: 60, to: LIAR + 4 } : WHOLE);
 
-let sandbox: TestSandbox;
 /** By range. */
 const truths = new Map<string, string>();
 /** Hashes of what an honest source says. */
@@ -34,9 +33,6 @@ async function truthOf(span: Span): Promise<string> {
   truths.set(formatSpans([span]), truth);
   return truth;
 }
-
-/** Rows of each block, as texts. */
-let trueBlocks: ReadonlyMap<number, readonly string[]>;
 
 type Problem = Extract<RunEvent, { readonly event: 'problem' }>;
 
@@ -91,12 +87,9 @@ async function readInMemory(span: Span) {
   return { blocks, problems, error };
 }
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ port: 0, blocks: 200 });
-  trueBlocks = (await readInMemory(WHOLE)).blocks;
-});
-
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ port: 0, blocks: 200 });
+/** Rows of each block, as texts. */
+const trueBlocks = (await readInMemory(WHOLE)).blocks;
 
 /** Lies that only the links between transactions contradict, which `verify --deep` follows. */
 const shallow = LIE_KINDS.filter((kind) => !DEEP_LIES.has(kind) && kind !== 'hash-changes');

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { Span } from '../../src/core/span.ts';
-import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunOptions, run } from '../../src/export/run.ts';
 import { runChecks } from '../../src/marts/run-checks.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
@@ -15,7 +15,7 @@ import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import type { StoreOptions } from '../../src/warehouse/store-options.ts';
 import { tonlake } from '../cli.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair, replaceRows, rewrite, verify } from '../verify/support.ts';
 import { query } from './export.ts';
@@ -27,27 +27,17 @@ const SPANS: readonly Span[] = BLOCKS.map((seqno) => ({ from: seqno, to: seqno }
 const PIPELINES = ['transactions', 'traces', 'jetton_transfers'];
 const BAD = 1084;
 
-let sandbox: TestSandbox;
-let registry: Registry;
-let scattered: string;
-let merged: string;
-let content: unknown;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000 });
-  registry = await loadRegistry();
-  scattered = join(freshFolder(), 'w');
-  await bring(scattered, BLOCKS.join(','));
-  content = await contentOf(scattered);
-  merged = copyOf(scattered);
-  await compact(merged);
-});
+const sandbox = await startTestSandbox({ blocks: 4000 });
+const registry = await loadRegistry();
+const scattered = join(freshFolder(), 'w');
+await bring(scattered, BLOCKS.join(','));
+const content = await contentOf(scattered);
+const merged = copyOf(scattered);
+await compact(merged);
 
 afterEach(() => {
   sandbox.setFaults(NO_FAULTS);
 });
-
-afterAll(() => sandbox.close());
 
 function bring(warehouse: string, range: string, more: Partial<RunOptions> = {}) {
   return run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, ...more });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -54,7 +54,6 @@ beforeAll(async () => {
   for (const [pipeline] of PROVEN) truth.set(pipeline, await rowsOf(warehouse, pipeline));
 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
-afterAll(() => sandbox.close());
 
 describe('a list that leaves rows out with status 200', () => {
   test.each(PROVEN)('%s: what one answer lacks is asked for again', async (pipeline, path, rate) => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { DRAFT, MISTAKE, OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
@@ -12,12 +12,7 @@ import { query } from './export.ts';
 
 const RANGE = '1000:1049';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000 });
-});
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 4000 });
 
 async function bring(warehouse: string, text: string, range = RANGE) {
   const registry = await loadRegistry(pipelineFolder(text));

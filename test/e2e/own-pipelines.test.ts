@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { run } from '../../src/export/run.ts';
@@ -8,20 +8,14 @@ import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000 });
-});
-
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 4000 });
 
 const ROWS = 'select * from own_orders order by tx_lt, tx_hash';
 const SUM = 'select count(*), sum(amount)::varchar, count(distinct sender) from own_orders';

@@ -1,25 +1,19 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
 import { run } from '../../src/export/run.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 4000 });
-});
-
-afterAll(() => sandbox.close());
+const sandbox = await startTestSandbox({ blocks: 4000 });
 
 const folder = walkFolder();
 const registry = await loadRegistry(folder);

@@ -1,27 +1,18 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { exportRange, type Hashes, hashTables, query } from './export.ts';
+import { exportRange, hashTables, query } from './export.ts';
 
 const RANGE = '1000:1029';
 const BROKEN = { seqno: 1010, index: 1, kind: 'lt' } as const;
 
-let sandbox: TestSandbox;
-let wanted: Hashes;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  const path = join(freshFolder(), 'w');
-  await exportRange(sandbox.url, RANGE, path);
-  wanted = await hashTables(path);
-});
-
-afterAll(async () => {
-  await sandbox.close();
-});
+const sandbox = await startTestSandbox();
+const path = join(freshFolder(), 'w');
+await exportRange(sandbox.url, RANGE, path);
+const wanted = await hashTables(path);
 
 beforeEach(() => {
   sandbox.setFaults(NO_FAULTS);

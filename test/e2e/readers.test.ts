@@ -1,22 +1,14 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startNode, startTonlake, tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, query, readExport } from './export.ts';
 
 const READER = fileURLToPath(new URL('./reader.mjs', import.meta.url));
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-
-afterAll(async () => {
-  await sandbox.close();
-});
+const sandbox = await startTestSandbox();
 
 /** Many small commits, so that readers meet catalogs and files as they are replaced. */
 const parts = (from: number, count: number, size: number): readonly string[] =>

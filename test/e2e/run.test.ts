@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
 import { ALL_FAULTS, NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -38,10 +38,6 @@ beforeAll(async () => {
   const { code, stderr } = await exportRange(sandbox.url, RANGE, warehouse);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   wanted = await hashTables(warehouse);
-});
-
-afterAll(async () => {
-  await sandbox.close();
 });
 
 beforeEach(() => {
@@ -189,19 +185,15 @@ describe('a dry run', () => {
 describe('a source that is not ready', () => {
   test('blocks after the head are waited for', async () => {
     const growing = await startTestSandbox({ blocks: 1000, blockMs: 40 });
-    try {
-      const path = w();
-      const { code, report } = await exportRange(growing.url, ':+20', path);
-      expect(code).toBe(0);
-      expect(report).toMatchObject({ complete: true });
-      expect(report.to - report.from).toBe(19);
-      expect(report.from).toBeGreaterThan(1000);
-      expect(await query(path, 'select count(distinct mc_block_seqno), min(mc_block_seqno) from blocks')).toEqual([
-        ['20', String(report.from)],
-      ]);
-    } finally {
-      await growing.close();
-    }
+    const path = w();
+    const { code, report } = await exportRange(growing.url, ':+20', path);
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ complete: true });
+    expect(report.to - report.from).toBe(19);
+    expect(report.from).toBeGreaterThan(1000);
+    expect(await query(path, 'select count(distinct mc_block_seqno), min(mc_block_seqno) from blocks')).toEqual([
+      ['20', String(report.from)],
+    ]);
   });
 
   test('a hole that does not close is reported, its neighbours are kept, and a later run fills it', async () => {

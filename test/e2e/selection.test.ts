@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { fixedColumns, WHOLE } from '../../src/declare/left-out.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
@@ -8,7 +8,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { type Selection, selectFrom } from '../../src/declare/selection.ts';
 import type { TableDef } from '../../src/declare/table.ts';
 import { type RunEvent, type RunReport, run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { sumRows } from '../../src/warehouse/compaction/prove-merge.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { readsOf } from '../../src/warehouse/query/left-out-gaps.ts';
@@ -21,7 +21,6 @@ const RANGE = '1000:1005';
 const all = registry.toRun(registry.lasting);
 const READING = ['_read_at', '_as_of_seqno'];
 const full = join(freshFolder(), 'full');
-let sandbox: Sandbox;
 let now = Date.UTC(2026, 4, 3);
 
 /** Everything over the range, with a clock that stands still during a run, so that readings have one time. */
@@ -106,14 +105,9 @@ function anySelection(sources: ReadonlySet<string>): fc.Arbitrary<Selection> {
   }));
 }
 
-let drawn: readonly Selection[] = [];
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 3300 });
-  expect(await exportAll(full)).toMatchObject({ complete: true });
-  const reader = await openReader(full, registry.tables);
-  drawn = fc.sample(anySelection(await keySources()), { seed: 41, numRuns: 2 });
-  await reader.close();
-});
+const sandbox = await startSandbox({ blocks: 3300 });
+expect(await exportAll(full)).toMatchObject({ complete: true });
+const drawn: readonly Selection[] = fc.sample(anySelection(await keySources()), { seed: 41, numRuns: 2 });
 afterAll(() => sandbox.close());
 
 describe('an export of some tables and columns', () => {

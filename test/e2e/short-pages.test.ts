@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { withRows } from '../faults/lists.ts';
 import { type Passing, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -10,17 +10,10 @@ import { query } from './export.ts';
 /** About 2,200 transactions. */
 const RANGE = '1000:1129';
 
-let sandbox: TestSandbox;
-let truth: unknown;
+const sandbox = await startTestSandbox({ blocks: 2000 });
+const truth = (await transactionsBy('masterchain')).rows;
 /** Nothing is wrong. */
-let sound: Awaited<ReturnType<typeof transactionsBy>>;
-
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 2000 });
-  truth = (await transactionsBy('masterchain')).rows;
-  sound = await transactionsBy('window');
-});
-afterAll(() => sandbox.close());
+const sound = await transactionsBy('window');
 
 async function transactionsBy(walk: 'masterchain' | 'window', answer?: TestSandbox['answer']) {
   const warehouse = join(freshFolder(), 'w');

@@ -1,26 +1,23 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const folder = freshFolder();
 const places = { folder: join(folder, 'w'), file: join(folder, 'w.duckdb') };
-let sandbox: Sandbox;
 
-beforeAll(async () => {
-  let nowMs = 0;
-  sandbox = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
-  const options = { network: sandbox.url, range: '1030:1033' };
-  for (const reading of [0, 1, 2]) {
-    nowMs = 60_000 * reading;
-    for (const warehouse of Object.values(places)) {
-      await run({ ...options, warehouse, pipelines: ['actions', 'top_accounts'], history: true });
-    }
+let nowMs = 0;
+const sandbox = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
+const options = { network: sandbox.url, range: '1030:1033' };
+for (const reading of [0, 1, 2]) {
+  nowMs = 60_000 * reading;
+  for (const warehouse of Object.values(places)) {
+    await run({ ...options, warehouse, pipelines: ['actions', 'top_accounts'], history: true });
   }
-});
+}
 afterAll(() => sandbox.close());
 
 describe.each(Object.entries(places))('views of a %s', (_, warehouse) => {

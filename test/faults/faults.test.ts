@@ -1,11 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askBlocks, transactionsOf } from '../sandbox/support.ts';
 import { ALL_FAULTS, NO_FAULTS } from './faults.ts';
 import { startTestSandbox } from './test-sandbox.ts';
 
 const sandbox = await startTestSandbox({ blocks: 1200 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
-afterAll(() => sandbox.close());
 
 const PAGE = '/transactionsByMasterchainBlock?seqno=60&limit=1000&sort=asc';
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask, type Block, nameOf, type Transaction } from '../sandbox/support.ts';
 import { NO_FAULTS } from './faults.ts';
 import { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lie-kinds.ts';
@@ -11,7 +11,6 @@ type Listing = readonly string[];
 const sandbox = await startTestSandbox({ blocks: 400 });
 N = await suitable();
 const truth = await readAll();
-afterAll(() => sandbox.close());
 
 async function read(paths: readonly string[]): Promise<string[]> {
   const texts: string[] = [];

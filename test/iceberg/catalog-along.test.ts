@@ -1,22 +1,19 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
-import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { readTable } from './published.ts';
 import { type RestServer, startRestServer } from './rest-server.ts';
 
 const env = { PYICEBERG_CATALOG__DEFAULT__CREDENTIAL: 'me:sesame' };
 
-let sandbox: TestSandbox;
 let server: RestServer;
 let warehouse: string;
 
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ blocks: 1010, blockMs: 200 });
-  afterFile(() => sandbox.close());
-});
+const sandbox = await startTestSandbox({ blocks: 1010, blockMs: 200 });
+afterFile(() => sandbox.close());
 
 beforeEach(async () => {
   server = await startRestServer();

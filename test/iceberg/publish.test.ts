@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
 import type { SmallObjects } from '../../src/objects/object-store.ts';
@@ -25,11 +25,7 @@ async function addItems(path: string, from: number): Promise<void> {
   await store.close();
 }
 
-let made: string;
-
-beforeAll(async () => {
-  made = await makeWarehouse();
-});
+const made = await makeWarehouse();
 
 async function copyOfMade(): Promise<string> {
   const path = freshPath('parquet');

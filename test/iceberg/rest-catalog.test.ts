@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
 import { readCatalogConfig } from '../../src/iceberg/rest/catalog-config.ts';
@@ -17,12 +17,9 @@ const PREFIX = 'PYICEBERG_CATALOG__DEFAULT__';
 const hasty = { ...clockAt(Date.now()), now: () => Date.now(), sleep: async () => {} };
 
 let server: RestServer;
-let made: string;
 
-beforeAll(async () => {
-  made = freshPath('parquet');
-  await addItems(made, 0, 10, 20);
-});
+const made = freshPath('parquet');
+await addItems(made, 0, 10, 20);
 
 async function addItems(path: string, ...starts: readonly number[]): Promise<void> {
   const store = await openTestStore(path);

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freePort } from '../free-port.ts';
@@ -14,7 +14,6 @@ let sandbox: TestSandbox;
 beforeAll(async () => {
   sandbox = await startTestSandbox({ blocks: 400 });
 });
-afterAll(() => sandbox.close());
 
 /** A folder with a job file of these lines; its name. */
 async function jobFile(...lines: readonly string[]) {

@@ -1,20 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as library from '../../src/index.ts';
 import { freshFolder } from '../scratch.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
-let sandbox: library.Sandbox;
-let warehouse: string;
 
-beforeAll(async () => {
-  sandbox = await library.startSandbox({ blocks: 200 });
-  warehouse = join(freshFolder(), 'w');
-  await library.run({ network: sandbox.url, range: '1:10', warehouse });
-});
+const sandbox = await library.startSandbox({ blocks: 200 });
+const warehouse = join(freshFolder(), 'w');
+await library.run({ network: sandbox.url, range: '1:10', warehouse });
 afterAll(() => sandbox.close());
 
 /** What a program prints that depends on the package, in a folder of its own. */

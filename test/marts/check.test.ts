@@ -5,7 +5,7 @@ import { loadChecks, withDeclared } from '../../src/marts/load-checks.ts';
 import { type CheckResult, runChecks } from '../../src/marts/run-checks.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { copyOf, damage, exportSandbox, registry, sqlFolder, texts } from './support.ts';
 
 const checks = withDeclared(await loadChecks(registry), registry);
@@ -46,18 +46,14 @@ describe('a damaged warehouse', () => {
   });
 
   test('fails each of them, by rows that it returns', async () => {
-    const database = await Database.open(await copyOf(sound));
-    try {
-      for (const { name, parts } of checks) {
-        const sql = parts.map((part) => `SELECT to_json(r) FROM (\n${part.sql}\n) AS r`).join('\nUNION ALL\n');
-        await database.run('BEGIN TRANSACTION');
-        await database.run(damages[name] ?? '');
-        expect((await database.query(sql)).rows.length, name).toBeGreaterThan(0);
-        await database.run('ROLLBACK');
-        expect((await database.query(sql)).rows, name).toEqual([]);
-      }
-    } finally {
-      database.close();
+    const database = closing(await Database.open(await copyOf(sound)));
+    for (const { name, parts } of checks) {
+      const sql = parts.map((part) => `SELECT to_json(r) FROM (\n${part.sql}\n) AS r`).join('\nUNION ALL\n');
+      await database.run('BEGIN TRANSACTION');
+      await database.run(damages[name] ?? '');
+      expect((await database.query(sql)).rows.length, name).toBeGreaterThan(0);
+      await database.run('ROLLBACK');
+      expect((await database.query(sql)).rows, name).toEqual([]);
     }
   });
 

@@ -7,7 +7,7 @@ import { forgetRange } from '../../src/verify/forget.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { readAnswer } from '../fixtures.ts';
-import { freshFolder } from '../scratch.ts';
+import { closing, freshFolder } from '../scratch.ts';
 import { copyOf, hashMarts, marts, texts } from './support.ts';
 
 interface Block {
@@ -122,24 +122,18 @@ test('a day keeps its rows when headers before it are forgotten', async () => {
 });
 
 test('of recorded headers is the recorded state, where shards split and grow in one masterchain block', async () => {
-  const database = await Database.open();
-  try {
-    for (const { statement } of declaredMacros()) await database.run(await statement());
-    const { blocks }: { blocks: readonly Block[] } = JSON.parse(readAnswer('blocks', 'blocks-1').toString());
-    const quoted = JSON.stringify(blocks).replaceAll("'", "''");
-    await database.run(`CREATE VIEW blocks AS
-      SELECT b.workchain::INTEGER AS workchain, _signed(('0x' || b.shard)::UBIGINT) AS shard, b.seqno::INTEGER AS seqno,
-        b.masterchain_block_ref.seqno::INTEGER AS mc_block_seqno, b.root_hash, b.gen_utime::BIGINT AS gen_utime,
-        b.start_lt::BIGINT AS start_lt, b.end_lt::BIGINT AS end_lt, b.prev_blocks::JSON::VARCHAR AS prev_blocks,
-        make_timestamp(b.gen_utime::BIGINT * 1000000) AS block_time, DATE '2026-05-01' AS block_date
-      FROM (SELECT unnest(from_json('${quoted}', json_structure('${quoted}'))) AS b)`);
-    const select = marts.find(({ name }) => name === 'shard_state')?.file.sql;
-    const { rows } = await database.query(`SELECT ${FIELDS.join(', ')} FROM (${select})`);
-    const state: { blocks: readonly Block[] } = JSON.parse(
-      readAnswer('blocks', 'masterchainBlockShardState').toString(),
-    );
-    expect(rows.map((row) => row.join(' ')).sort()).toEqual(statesOf(state.blocks));
-  } finally {
-    database.close();
-  }
+  const database = closing(await Database.open());
+  for (const { statement } of declaredMacros()) await database.run(await statement());
+  const { blocks }: { blocks: readonly Block[] } = JSON.parse(readAnswer('blocks', 'blocks-1').toString());
+  const quoted = JSON.stringify(blocks).replaceAll("'", "''");
+  await database.run(`CREATE VIEW blocks AS
+    SELECT b.workchain::INTEGER AS workchain, _signed(('0x' || b.shard)::UBIGINT) AS shard, b.seqno::INTEGER AS seqno,
+      b.masterchain_block_ref.seqno::INTEGER AS mc_block_seqno, b.root_hash, b.gen_utime::BIGINT AS gen_utime,
+      b.start_lt::BIGINT AS start_lt, b.end_lt::BIGINT AS end_lt, b.prev_blocks::JSON::VARCHAR AS prev_blocks,
+      make_timestamp(b.gen_utime::BIGINT * 1000000) AS block_time, DATE '2026-05-01' AS block_date
+    FROM (SELECT unnest(from_json('${quoted}', json_structure('${quoted}'))) AS b)`);
+  const select = marts.find(({ name }) => name === 'shard_state')?.file.sql;
+  const { rows } = await database.query(`SELECT ${FIELDS.join(', ')} FROM (${select})`);
+  const state: { blocks: readonly Block[] } = JSON.parse(readAnswer('blocks', 'masterchainBlockShardState').toString());
+  expect(rows.map((row) => row.join(' ')).sort()).toEqual(statesOf(state.blocks));
 });

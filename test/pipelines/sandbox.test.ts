@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
@@ -29,7 +29,6 @@ async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) 
 
 const sandbox = await startTestSandbox();
 const warehouse = join(freshFolder(), 'w');
-afterAll(() => sandbox.close());
 
 const rows = async (sql: string): Promise<readonly (readonly string[])[]> => query(warehouse, sql);
 const count = async (sql: string): Promise<number> => Number((await rows(`SELECT count(*) FROM ${sql}`))[0]?.[0]);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
@@ -10,7 +10,6 @@ const RANGE = '256:266';
 let wanted: string | undefined;
 
 const sandbox = await startTestSandbox({ blocks: 350, tieSeqno: TIE });
-afterAll(() => sandbox.close());
 
 const OPCODE = 0x0f8a7ea5;
 

@@ -88,28 +88,24 @@ test('its own mart is a table like others: described, explained, and in the work
     /\n {2}proof +derived by its select from the rows of transactions: some source rows/,
   );
   const server = await serveWarehouse(join(folder, 'data/sandbox'));
-  try {
-    const visitor = await Visitor.enter(server);
-    const detail = await visitor.read<TableDetail>('/api/tables/busy_accounts');
-    expect(detail).toMatchObject({
-      kind: 'mart',
-      rows: expect.any(Number),
-      doc: expect.stringContaining('transactions'),
-    });
-    expect(detail.columns.map(({ name }) => name)).toEqual([
-      'account',
-      'transactions',
-      'failed',
-      'total_fees',
-      '_coverage',
-    ]);
-    const tables = await visitor.read<readonly TableItem[]>('/api/tables');
-    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['busy_accounts', 'check_failures']));
-    expect((await visitor.get('/api/tables/check_failures')).status).toBe(200);
-    expect((await visitor.read<Names>('/api/names')).columns['busy_accounts']).toContain('total_fees');
-  } finally {
-    await server.close();
-  }
+  const visitor = await Visitor.enter(server);
+  const detail = await visitor.read<TableDetail>('/api/tables/busy_accounts');
+  expect(detail).toMatchObject({
+    kind: 'mart',
+    rows: expect.any(Number),
+    doc: expect.stringContaining('transactions'),
+  });
+  expect(detail.columns.map(({ name }) => name)).toEqual([
+    'account',
+    'transactions',
+    'failed',
+    'total_fees',
+    '_coverage',
+  ]);
+  const tables = await visitor.read<readonly TableItem[]>('/api/tables');
+  expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['busy_accounts', 'check_failures']));
+  expect((await visitor.get('/api/tables/check_failures')).status).toBe(200);
+  expect((await visitor.read<Names>('/api/names')).columns['busy_accounts']).toContain('total_fees');
 });
 
 test('files that are there are never replaced', async () => {

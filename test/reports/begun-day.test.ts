@@ -1,18 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
 const warehouse = join(freshFolder(), 'w');
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  // Block 5000 is the first one after midnight.
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: '4990:5000', warehouse });
-});
+const sandbox = await startSandbox();
+// Block 5000 is the first one after midnight.
+await run({ pipelines: ['transactions'], network: sandbox.url, range: '4990:5000', warehouse });
 
 afterAll(() => sandbox.close());
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, writeReport } from './support.ts';
@@ -14,14 +14,9 @@ const DAY = 216_000;
 const RANGE = `5775:5784,${5775 + DAY}:${5784 + DAY}`;
 const now = new Date('2026-05-03T03:15:00Z');
 
-let sandbox: Sandbox;
-let warehouse: string;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 5800 + DAY });
-  warehouse = join(freshFolder(), 'w');
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse });
-});
+const sandbox = await startSandbox({ blocks: 5800 + DAY });
+const warehouse = join(freshFolder(), 'w');
+await run({ pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse });
 afterAll(() => sandbox.close());
 
 async function oneValue(sql: string): Promise<string> {

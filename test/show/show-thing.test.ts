@@ -12,10 +12,7 @@ import { freshFolder } from '../scratch.ts';
 
 const PIPELINES = ['transactions', 'traces', 'actions', 'account_latest', 'jetton_wallets', 'nft_items', 'dns_records'];
 
-let warehouse: string;
-beforeAll(async () => {
-  warehouse = await exportSandbox('1000:1099', PIPELINES);
-});
+const warehouse = await exportSandbox('1000:1099', PIPELINES);
 
 const show = (...args: readonly string[]) => tonlake(['show', ...args, '--warehouse', warehouse]);
 
