@@ -4,12 +4,11 @@ import { NO_FAULTS } from './faults.ts';
 import { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lie-kinds.ts';
 import { startTestSandbox } from './test-sandbox.ts';
 
-let N = 300;
 type Row = Block | Transaction;
 type Listing = readonly string[];
 
 const sandbox = await startTestSandbox({ blocks: 400 });
-N = await suitable();
+const N = await suitable();
 const truth = await readAll();
 
 async function read(paths: readonly string[]): Promise<string[]> {
