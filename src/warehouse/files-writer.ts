@@ -3,6 +3,7 @@ import type { Lock } from '../files/writer-lock.ts';
 import type { Backend, Writes } from './backend.ts';
 import { DeclarationFolder } from './ledger/declarations.ts';
 import { badLedger, entryName } from './ledger/entries.ts';
+import { filesIn } from './ledger/entries-in.ts';
 import {
   LEDGER,
   type LedgerFolder,
@@ -149,7 +150,7 @@ class FilesWriter implements Writer {
         await this.#ledger.schemas.put(schemaOf(table));
       }
     }
-    await this.#writes.place(parts.flatMap(({ staged }) => Object.values(staged.tables).flatMap(({ files }) => files)));
+    await this.#writes.place(filesIn(parts.map(({ staged }) => staged)));
   }
 
   async put(drafted: readonly DraftedEntry[]): Promise<number> {
@@ -196,8 +197,7 @@ class FilesWriter implements Writer {
 
   /** Files that cannot be removed now are collected later. */
   async abandon(staged: Parameters<Writer['abandon']>[0]): Promise<void> {
-    const files = staged.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
-    await this.#opened.backend.objects.remove(files.map(({ path }) => path)).catch(() => {});
+    await this.#opened.backend.objects.remove(filesIn(staged).map(({ path }) => path)).catch(() => {});
   }
 
   clear(): Promise<number> {

@@ -2,6 +2,7 @@ import type { ObjectEntry, ObjectStore } from '../../objects/object-store.ts';
 import { isDataFile, publishedFiles } from '../garbage/collect-garbage.ts';
 import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
 import { entryName } from '../ledger/entries.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import { LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 
@@ -89,9 +90,7 @@ async function sortFiles(
   for (const entry of entries.after(0)) {
     for (const path of filesOf(entry)) (gone.has(entry.id) ? superseded : needed).add(path);
   }
-  const isOlder = over.some(({ entry }) =>
-    Object.values(entry.tables).some(({ files }) => files.some(({ copied }) => copied !== undefined)),
-  );
+  const isOlder = filesIn(over.map(({ entry }) => entry)).some(({ copied }) => copied !== undefined);
   return { needed, superseded, isOlder };
 }
 

@@ -9,6 +9,7 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../sql/database.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Backend, Reads, Writes } from '../backend.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
 import type { FileStage, LedgerEntry, StagedFile, StagedSpan } from '../store.ts';
@@ -132,7 +133,7 @@ export class BucketWrites implements Writes {
     return collectGarbage(this.#objects, this.#ledger, { graceMs, isForced }, refresh);
   }
 
-  #isElsewhere({ tables }: LedgerEntry): boolean {
-    return Object.values(tables).some(({ files }) => files.some(({ path }) => this.#copies.pathOf(path) === undefined));
+  #isElsewhere(entry: LedgerEntry): boolean {
+    return filesIn([entry]).some(({ path }) => this.#copies.pathOf(path) === undefined);
   }
 }

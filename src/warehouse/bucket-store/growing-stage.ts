@@ -1,5 +1,6 @@
 import type { Span } from '../../core/span.ts';
 import { pathOfFile } from '../file-layout.ts';
+import { filesIn } from '../ledger/entries-in.ts';
 import type { FileStage, StagedTable } from '../store.ts';
 import type { EarlyUpload, EarlyUploads } from './early-uploads.ts';
 
@@ -43,8 +44,7 @@ export function growingStage(files: FileStage, span: Span, uploads: EarlyUploads
     },
     finish: async (options) => {
       const { tables } = await files.finish(options);
-      const all = Object.values(tables).flatMap((table) => table.files);
-      await abortOthers(new Set(all.map(({ stagedPath }) => stagedPath)));
+      await abortOthers(new Set(filesIn([{ tables }]).map(({ stagedPath }) => stagedPath)));
       return { id, tables: Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, named(table)])) };
     },
     discard: async () => {

@@ -7,6 +7,7 @@ import { SmallFiles } from '../../files/small-files.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { LedgerEntry } from '../store.ts';
 import { type Checkpoint, entryName, FORMAT, isInside } from './entries.ts';
+import { filesIn } from './entries-in.ts';
 
 /** A checkpoint to write. */
 export interface CheckpointDraft extends Omit<Checkpoint, 'entries'> {
@@ -197,8 +198,7 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
     // The checksum proves that the lines are complete, and tonlake writes only valid entries, but maybe a newer version did.
     const entries = lines.map((line): LedgerEntry => JSON.parse(line));
     if (header.files !== files || entries.some(({ format }) => format > FORMAT)) return undefined;
-    const named = entries.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
-    if (!named.every(({ path }) => isInside(path))) return undefined;
+    if (!filesIn(entries).every(({ path }) => isInside(path))) return undefined;
     const { number, since = number + 1, published } = header;
     return { number, since, published, entries };
   } catch {

@@ -28,8 +28,12 @@ export function entriesIn(
     );
 }
 
-/** The data files of entries. */
-export function filesIn(entries: readonly Pick<LedgerEntry, 'tables'>[]): readonly TableFile[] {
+interface WithFiles<File> {
+  readonly tables: Readonly<Record<string, { readonly files: readonly File[] }>>;
+}
+
+/** The data files of entries, or of what is staged. */
+export function filesIn<File>(entries: readonly WithFiles<File>[]): readonly File[] {
   return entries.flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
 }
 
