@@ -32,7 +32,7 @@ export function proofMarkdown(registry: Registry): string {
     '',
     'A transaction is a tree of cells, and its hash is that of the tree. `run` and `follow` rebuild the cells from the columns of the',
     'transaction and its messages, before they commit, and compare the hash; `verify --deep` does it with the stored rows. A block with',
-    'a transaction that has another hash is requested again, twice at most. If it stays, the block is stored and counts as unproven, for the',
+    'a transaction that has another hash is requested once more. If it stays, the block is stored and counts as unproven, for the',
     'reason `content`. `--content none` turns the comparison off.',
     '',
     '| proven by | that is |',
