@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { jsonSchemaOf } from '../src/core/yaml.ts';
-import { alertSchema } from '../src/feed/alert-schema.ts';
+import { alertSchema } from '../src/feed/load-alerts.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
 import { loadChecks, withDeclared } from '../src/marts/load-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
@@ -8,7 +9,7 @@ import type { Registry } from '../declare/registry.ts';
 import { yamlFiles } from '../files/yaml-files.ts';
 import { noticeTarget } from '../jobs/delivery-target.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
-import { noticeKeys } from '../jobs/job-schema.ts';
+import { noticeFields, noticeKeys, oneOfKeys } from '../jobs/job-schema.ts';
 import { nameOfFile } from '../jobs/parse-job.ts';
 import { queryFault } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
@@ -17,8 +18,42 @@ import { withoutEnd } from '../sql/statements.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Alert, withNewRows } from './alert.ts';
 import { columnsIn } from './alert-message.ts';
-import { type AlertFields, alertSchema } from './alert-schema.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
+
+/** The schema of alert files; docs/alert.schema.json is generated from it. {@link loadAlerts} checks names and the select. */
+
+const textSchema = z.string().min(1);
+
+const noticeSchema = z
+  .strictObject(noticeFields('alert'))
+  .meta({ description: 'Where alerts are sent.', oneOf: oneOfKeys(...noticeKeys) });
+
+export const alertSchema = z
+  .strictObject({
+    doc: textSchema.optional().describe('What the alert is for.'),
+    select: textSchema.describe(
+      'A select over the rows of a commit, which are `new_<table>`; other tables are as in `tonlake sql`.',
+    ),
+    key: z
+      .array(textSchema)
+      .min(1)
+      .optional()
+      .describe(
+        'Columns of the select; rows with the same values get one alert. Default: the key of the first table that the select reads.',
+      ),
+    message: textSchema.describe('The text of the alert, with columns of the select in braces.'),
+    escape: z
+      .enum(['html', 'none'])
+      .optional()
+      .describe(
+        'How values are written into the message. `html`: &, < and > as entities, and no mentions. Default: html for URLs, none for commands.',
+      ),
+    notify: z.array(noticeSchema).min(1).describe('Where alerts are sent.'),
+  })
+  .meta({ title: 'tonlake alert', description: 'An alert: which new rows to report, how, and where.' });
+
+/** The contents of an alert file. */
+type AlertFields = Readonly<z.output<typeof alertSchema>>;
 
 /** The project and command of an alert. */
 export interface AlertContext {

@@ -1,8 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
 import { sessionBounds } from '../chain/index-ends.ts';
 import { fetchEnds, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
-import { realEffects } from '../core/effects.ts';
+import { addCounts, type Counts } from '../core/counts.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, usage } from '../core/errors.ts';
+import { jsonAs } from '../core/json-as.ts';
 import { greatest, least, subtractSpans, totalSize } from '../core/span.ts';
 import { CommitSteps } from '../export/commit-steps.ts';
 import {
@@ -13,19 +18,19 @@ import {
   openExportStore,
 } from '../export/open-export.ts';
 import { ProvenChain } from '../export/proven-chain.ts';
-import type { RunReport } from '../export/run.ts';
+import type { RunEvent, RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
-import { closeAll } from '../files/file-failure.ts';
+import { makeFolder, replaceText } from '../files/disk.ts';
+import { closeAll, guarded } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
 import { addRequests, type SourceCounts } from '../http/source.ts';
+import { recordsOf } from '../jobs/run-history.ts';
 import type { BackgroundMarts } from '../marts/background-marts.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
-import { EventReporter } from './event-reporter.ts';
 import type { FollowEvent } from './follow-event.ts';
-import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, warehouseFigures } from './follow-status.ts';
 import { chooseMarts, openMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
@@ -281,4 +286,75 @@ async function firstBlockOf({ options, pipelines, store }: OpenExport, { last }:
   const ledger = store.ledger();
   const ends = pipelines.filter((each) => !isReading(each)).flatMap((each) => doneFor(ledger, each).at(-1)?.to ?? []);
   return ends.length === 0 ? last : least(ends) + 1;
+}
+
+const recordSchema = z.object({ from: z.int().nonnegative() });
+
+/** The first followed block of a warehouse: after a restart, blocks that are missing behind the head are still retried. */
+async function readFollowedFrom(warehouse: string): Promise<number | undefined> {
+  // An unreadable record is replaced; nothing in the warehouse depends on it.
+  const text = await readFile(await recordPath(warehouse), 'utf8').catch(() => '');
+  return jsonAs(recordSchema, text)?.from;
+}
+
+async function writeFollowedFrom(warehouse: string, from: number, id: string): Promise<void> {
+  const path = await recordPath(warehouse);
+  await guarded(`warehouse ${warehouse}`, async () => {
+    await makeFolder(dirname(path));
+    await replaceText(path, `${JSON.stringify({ from })}\n`, id);
+  });
+}
+
+async function recordPath(warehouse: string): Promise<string> {
+  return join(await recordsOf(warehouse, 'follow'), 'follow.json');
+}
+
+/** Time until a repeated problem is reported again. */
+const QUIET_MS = 3_600_000;
+
+/** Passes events on, and counts committed rows. A problem is reported once an hour: a block that cannot be proven fails in every round. */
+class EventReporter {
+  private readonly effects: Pick<Effects, 'monotonic'>;
+  private readonly listener: ((event: FollowEvent) => void) | undefined;
+  private readonly reportedAt = new Map<string, number>();
+  private committed: Counts = {};
+
+  constructor(effects: Pick<Effects, 'monotonic'>, listener: ((event: FollowEvent) => void) | undefined) {
+    this.effects = effects;
+    this.listener = listener;
+  }
+
+  /** Called for every event, also for those that are not passed on. */
+  onAny: () => void = () => undefined;
+
+  readonly report = (event: FollowEvent): void => {
+    this.onAny();
+    if (event.event === 'span') this.committed = addCounts(this.committed, event.rows);
+    // The pipeline that lacks the blocks has reported the cause.
+    if (event.event === 'problem' && event.code === 'need-not-done') return;
+    const problem = problemOf(event);
+    if (problem === undefined || this.isDue(problem)) this.listener?.(event);
+  };
+
+  /** Committed rows by table, including those that replaced earlier ones. */
+  get rows(): Counts {
+    return this.committed;
+  }
+
+  private isDue(problem: string): boolean {
+    const now = this.effects.monotonic();
+    for (const [old, at] of this.reportedAt) if (now - at >= QUIET_MS) this.reportedAt.delete(old);
+    if (this.reportedAt.has(problem)) return false;
+    this.reportedAt.set(problem, now);
+    return true;
+  }
+}
+
+/** Identity of a repeatable problem; undefined for other events. */
+function problemOf(event: FollowEvent | RunEvent): string | undefined {
+  if (event.event === 'problem') return `${event.pipeline} ${event.from}:${event.to} ${event.code}`;
+  if (event.event === 'quarantine') return `${event.pipeline} ${event.seqno} ${event.pointer}`;
+  // A wrong select fails at every attempt.
+  if (event.event === 'mart-failed') return `${event.mart} ${event.message}`;
+  return undefined;
 }

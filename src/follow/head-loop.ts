@@ -1,4 +1,5 @@
 import { fetchEnds, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
+import type { Effects } from '../core/effects.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { CommitSteps } from '../export/commit-steps.ts';
 import type { OpenExport } from '../export/open-export.ts';
@@ -7,10 +8,8 @@ import { RecentRequests } from '../rate-limit/recent-requests.ts';
 import { doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
-import { NetworkClock } from './network-clock.ts';
 import { Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
-import { RoundInterval } from './round-interval.ts';
 import { isReading } from './round-plan.ts';
 import type { Rounds } from './rounds.ts';
 
@@ -211,8 +210,112 @@ export class HeadLoop {
   }
 }
 
+/** A first head with a greater age belongs to a network with its own clock, such as a sandbox. */
+const FOREIGN_MS = 86_400_000;
+
+/** Block times are whole seconds, and clocks differ a little: smaller differences are not reported. */
+const REPORTED_MS = 60_000;
+
+/** Why the clock was reset, for messages. */
 const CLOCK_RESETS = {
   foreign: "the head is more than a day from the time of this machine: lags are measured by the network's own clock",
   slept: 'the machine slept: catching up',
   jumped: 'the time of the head jumped, by more than has passed: lags are measured from there',
 } as const;
+
+/**
+ * The time of the network, from which lags are measured. It starts at the wall clock and then counts elapsed time, so that setting the wall
+ * clock changes nothing. After a head from the future it is reset: if the wall clock also moved ahead, the machine was suspended; otherwise
+ * the block times jumped.
+ */
+export class NetworkClock {
+  private readonly effects: Pick<Effects, 'now' | 'monotonic'>;
+  private base: { readonly time: number; readonly at: number } | undefined;
+  private isForeign = false;
+  /** Both clocks of this machine at the last head. */
+  private last = { wall: 0, elapsed: 0 };
+
+  constructor(effects: Pick<Effects, 'now' | 'monotonic'>) {
+    this.effects = effects;
+  }
+
+  /** Records the time of a head that was just received. @returns why the clock was reset, if that is worth reporting */
+  observe(headTime: number): keyof typeof CLOCK_RESETS | undefined {
+    const { now, monotonic } = this.effects;
+    const unnoticed = now() - this.last.wall - (monotonic() - this.last.elapsed);
+    this.last = { wall: now(), elapsed: monotonic() };
+    if (this.base === undefined) {
+      this.isForeign = Math.abs(now() - headTime) > FOREIGN_MS;
+      this.set(this.isForeign ? headTime : Math.max(now(), headTime));
+      return this.isForeign ? 'foreign' : undefined;
+    }
+    const ahead = headTime - this.now();
+    if (ahead <= 0) return undefined;
+    const isPlausible = !this.isForeign && now() >= headTime && now() - headTime < FOREIGN_MS;
+    this.set(isPlausible ? now() : headTime);
+    if (ahead <= REPORTED_MS) return undefined;
+    return unnoticed > REPORTED_MS ? 'slept' : 'jumped';
+  }
+
+  /** Milliseconds since 1970; 0 before the first head. */
+  now(): number {
+    return this.base === undefined ? 0 : this.base.time + this.effects.monotonic() - this.base.at;
+  }
+
+  private set(time: number): void {
+    this.base = { time, at: this.effects.monotonic() };
+  }
+}
+
+/** Share of the promised lag that a round may use; the rest is for slower rounds. */
+const SHARE = 0.7;
+/** Decay of the maxima, per round. */
+const DECAY = 0.9;
+const MIN_INTERVAL_MS = 200;
+/** Assumed time between two blocks until it is measured. */
+const CADENCE_MS = 1000;
+
+/**
+ * Time between two requests for the head. The oldest block of a round is proven within the promised lag if that covers the delay of the
+ * index, this interval, and the duration of the round.
+ */
+class RoundInterval {
+  private readonly lagMs: number;
+  private roundMs = 0;
+  private delayMs = 0;
+  private before: MasterBlock | undefined;
+  /** Time between two masterchain blocks, in milliseconds. */
+  cadenceMs = CADENCE_MS;
+
+  constructor(lagMs: number) {
+    this.lagMs = lagMs;
+  }
+
+  /**
+   * Measures the time between blocks.
+   *
+   * @param first an older block, for the first measurement
+   */
+  noteHead(head: MasterBlock, first: MasterBlock, ageMs: number): void {
+    const from = this.before ?? first;
+    const blocks = head.seqno - from.seqno;
+    if (blocks > 0 && head.time > from.time) {
+      const measured = (head.time - from.time) / blocks;
+      this.cadenceMs = this.before === undefined ? measured : 0.8 * this.cadenceMs + 0.2 * measured;
+    }
+    if (blocks > 0 || this.before === undefined) this.before = head;
+    // If the index is behind by more than the lag, shorter intervals do not help.
+    if (ageMs < this.lagMs) this.delayMs = Math.max(ageMs, this.delayMs * DECAY);
+  }
+
+  /** Records the time from a head to the last commit of its blocks. */
+  noteRound(ms: number): void {
+    this.roundMs = Math.max(ms, this.roundMs * DECAY);
+  }
+
+  /** In milliseconds. */
+  get nextMs(): number {
+    const free = SHARE * this.lagMs - this.roundMs - this.delayMs;
+    return Math.max(MIN_INTERVAL_MS, Math.min(this.cadenceMs, this.lagMs / 2), free);
+  }
+}

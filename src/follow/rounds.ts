@@ -1,5 +1,5 @@
 import type { IndexEnds } from '../chain/index-head.ts';
-import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { greatest, haveCommon, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { OpenExport } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
@@ -8,7 +8,6 @@ import { runPipeline } from '../export/run-pipeline.ts';
 import { StateCache } from '../export/state-cache.ts';
 import { storeSink } from '../export/store-sink.ts';
 import { stillForgotten } from '../warehouse/index.ts';
-import { BlockBackoff } from './block-backoff.ts';
 import type { RoundLoaders } from './round-loaders.ts';
 import {
   independentTurns,
@@ -19,7 +18,6 @@ import {
   type RoundInput,
   type RoundPlan,
 } from './round-plan.ts';
-import { shareComparisons } from './shared-comparison.ts';
 
 /** The source does not have the block yet. */
 const NOT_INDEXED = 'not-indexed';
@@ -177,4 +175,102 @@ function comparingSink(sink: RunContext['sink'], compared: () => Promise<void>):
       return sink.commit(staged, draft);
     },
   };
+}
+
+const FIRST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 300_000;
+
+interface FailedBlocks {
+  readonly span: Span;
+  readonly attempts: number;
+  /** On the monotonic clock. */
+  readonly dueAt: number;
+}
+
+/** Retries blocks that could not be proven, with exponential back-off, while the head is followed. */
+class BlockBackoff {
+  private readonly failed = new Map<string, readonly FailedBlocks[]>();
+
+  /** Records which of the attempted blocks of a pipeline are still missing. */
+  note(pipeline: string, attempted: readonly Span[], missing: readonly Span[], now: number): void {
+    const before = this.failed.get(pipeline) ?? [];
+    const untouched = before.flatMap((each) =>
+      subtractSpans([each.span], attempted).map((span) => ({ ...each, span })),
+    );
+    const again = missing.map((span) => {
+      const attempts =
+        1 + Math.max(0, ...before.filter((each) => haveCommon([each.span], [span])).map((each) => each.attempts));
+      return { span, attempts, dueAt: now + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)) };
+    });
+    this.failed.set(pipeline, [...untouched, ...again]);
+  }
+
+  /** Blocks whose last attempt failed. */
+  failedSpans(pipeline: string): readonly Span[] {
+    return unionSpans((this.failed.get(pipeline) ?? []).map(({ span }) => span));
+  }
+
+  /** Failed blocks whose next attempt is due. */
+  dueSpans(pipeline: string, now: number): readonly Span[] {
+    return unionSpans((this.failed.get(pipeline) ?? []).filter(({ dueAt }) => dueAt <= now).map(({ span }) => span));
+  }
+}
+
+/** Fetches rows and commits them, and awaits `compared` before each commit. */
+export type Committing = (compared: () => Promise<void>) => Promise<void>;
+
+/** A commit that waits for a comparison. */
+interface Waiting {
+  readonly resume: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Lets pipelines share comparisons of the chain: a comparison is valid for all rows that were fetched before it. A pipeline starts to fetch
+ * when the one before it reaches a commit. When all have reached one, or have ended, the chain is compared and the waiting commits resume.
+ *
+ * @throws the first error, after all have ended
+ */
+export async function shareComparisons(all: readonly Committing[], compare: () => Promise<void>): Promise<void> {
+  let isOpen = true;
+  let running = 0;
+  let waiting: readonly Waiting[] = [];
+  const compareIfAllWait = (): void => {
+    if (isOpen || waiting.length === 0 || waiting.length < running) return;
+    const ready = waiting;
+    waiting = [];
+    compare().then(
+      () => {
+        for (const { resume } of ready) resume();
+      },
+      (error: unknown) => {
+        for (const { fail } of ready) fail(error);
+      },
+    );
+  };
+  const ends: Promise<void>[] = [];
+  for (const committing of all) {
+    running++;
+    const isFailed = await new Promise<boolean>((next) => {
+      const compared = (): Promise<void> =>
+        new Promise((resume, fail) => {
+          waiting = [...waiting, { resume, fail }];
+          next(false);
+          compareIfAllWait();
+        });
+      const end = committing(compared).finally(() => {
+        running--;
+        compareIfAllWait();
+      });
+      ends.push(end);
+      end.then(
+        () => next(false),
+        () => next(true),
+      );
+    });
+    if (isFailed) break;
+  }
+  isOpen = false;
+  compareIfAllWait();
+  for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
 }

@@ -4,9 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complete } from '../../src/cli/shell/completion.ts';
-import { isTooLarge } from '../../src/cli/shell/pager.ts';
-import { runShell, type ShellOptions } from '../../src/cli/shell/shell.ts';
-import { StatementBuffer } from '../../src/cli/shell/statement-buffer.ts';
+import { isTooLarge, runShell, type ShellOptions, StatementBuffer } from '../../src/cli/shell/shell.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { SentLog } from '../../src/feed/feed.ts';
 import { FeedFile } from '../../src/feed/feed-file.ts';
-import { SentLog } from '../../src/feed/sent-log.ts';
 import { recordsOf } from '../../src/jobs/run-history.ts';
 import { freshFolder } from '../scratch.ts';
 

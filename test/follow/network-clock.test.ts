@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NetworkClock } from '../../src/follow/network-clock.ts';
+import { NetworkClock } from '../../src/follow/head-loop.ts';
 import { testClock } from './support.ts';
 
 const START = Date.UTC(2026, 4, 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Committing, shareComparisons } from '../../src/follow/shared-comparison.ts';
+import { type Committing, shareComparisons } from '../../src/follow/rounds.ts';
 
 /** Works that tell what they do, and comparisons that do. */
 function tellingWorks() {

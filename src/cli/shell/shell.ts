@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
@@ -7,6 +8,7 @@ import { StoreError, TonlakeError } from '../../core/errors.ts';
 import { writeTextAtomically } from '../../files/atomic-write.ts';
 import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
+import { endOfComment } from '../../sql/comments.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { errorText } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
@@ -16,8 +18,6 @@ import { openQueries, type Queries, type QueryOptions } from '../../warehouse/qu
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
 import { type Mode, runDotCommand, type Settings } from './dot-commands.ts';
-import { isTooLarge, showInPager } from './pager.ts';
-import { StatementBuffer } from './statement-buffer.ts';
 
 export interface ShellOptions {
   readonly warehouse: string;
@@ -269,5 +269,83 @@ class Shell implements Settings {
       this.names = undefined;
       return [[], line];
     }
+  }
+}
+
+/** Size of a terminal, in characters. */
+interface ScreenSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** True if a text is wider or longer than a screen. */
+export function isTooLarge(text: string, { columns, rows }: ScreenSize): boolean {
+  const lines = text.split('\n');
+  return lines.length > rows || lines.some((line) => line.length > columns);
+}
+
+/**
+ * Shows a text in the user's pager, which uses the terminal until it ends.
+ *
+ * @param command of the shell: `PAGER`, or `less -SRFX`
+ * @returns false if there is no such program
+ */
+function showInPager(text: string, command: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    // Ctrl-C is for the pager.
+    const ignore = (): void => {};
+    process.on('SIGINT', ignore);
+    const pager = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'] });
+    const end = (isShown: boolean): void => {
+      process.off('SIGINT', ignore);
+      resolve(isShown);
+    };
+    pager.on('error', () => end(false));
+    // 127: the shell did not find the program.
+    pager.on('close', (code) => end(code !== 127));
+    // A pager can be left before it has read everything.
+    pager.stdin.on('error', () => {});
+    pager.stdin.end(text);
+  });
+}
+
+/** Quotes, comments of a line and dollar quotes, whole or still open; the beginning of another comment; or a semicolon. */
+const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\r\n]*|\/\*|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
+
+/** Collects lines until a statement is complete: until a semicolon outside of quotes and comments. */
+export class StatementBuffer {
+  #text = '';
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === '';
+  }
+
+  /** The beginning of the next statement. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Adds a line. @returns the statements that it completes, without semicolons */
+  add(line: string): readonly string[] {
+    this.#text += `${line}\n`;
+    const statements: string[] = [];
+    let from = 0;
+    TOKEN.lastIndex = 0;
+    for (let found = TOKEN.exec(this.#text); found !== null; found = TOKEN.exec(this.#text)) {
+      if (found[0] === '/*') TOKEN.lastIndex = endOfComment(this.#text, found.index) ?? this.#text.length;
+      if (found[0] !== ';') continue;
+      statements.push(this.#text.slice(from, found.index));
+      from = found.index + 1;
+    }
+    this.#text = this.#text.slice(from);
+    if (this.isEmpty) this.#text = '';
+    return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
+  }
+
+  /** Drops the unfinished statement. @returns it */
+  take(): string {
+    const text = this.#text.trim();
+    this.#text = '';
+    return text;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeySet } from '../../src/core/key-set.ts';
+import { KeySet } from '../../src/audit/page-audit.ts';
 
 test('a set of keys counts each text once', () => {
   const keys = new KeySet();
