@@ -4,7 +4,7 @@ import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { quoteText } from '../sql/canonical-text.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
@@ -15,9 +15,8 @@ import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
 import { findPlaces } from './find-places.ts';
-import type { ShownThing, Thing, ThingFacts, ThingSection } from './shown-thing.ts';
+import type { ShownThing, Thing, ThingFacts, ThingSection, TraceNode } from './shown-thing.ts';
 import { parseThing, requireThing } from './thing.ts';
-import { readTraceTree } from './trace-tree.ts';
 
 /** Reads the rows about a thing; `sections` is empty if there are none. */
 export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
@@ -161,4 +160,52 @@ export async function loadSections(kind: Thing['kind'] | 'name'): Promise<readon
 function parseSection(text: string): SectionQuery {
   const [, title = '', needs = '', sql = ''] = /^-- (.+)\n-- needs: (.+)\n([\s\S]+)$/.exec(text) ?? [];
   return { title, needs: needs.split(', '), sql };
+}
+
+/** Transactions of a trace that are shown. */
+const MAX_TRANSACTIONS = 1000;
+
+/**
+ * The transactions of a trace as a tree: the children of a transaction received its messages. A transaction whose parent is not in the
+ * warehouse is a root.
+ */
+async function readTraceTree(query: Query, registry: Registry, trace: string): Promise<readonly TraceNode[]> {
+  const table = quoteName(registry.playing('counted').table.name);
+  const { rows: transactions } = await query(
+    `SELECT hash, account, lt, aborted, ton(total_fees)::VARCHAR, CASE WHEN NOT compute_success
+      THEN concat_ws(' ', compute_exit_code, exit_code_name(compute_exit_code)) END, mc_block_seqno FROM ${table}
+    WHERE trace_id = ${quoteText(trace)} ORDER BY lt, hash LIMIT ${MAX_TRANSACTIONS}`,
+  );
+  if (transactions.length === 0) return [];
+  const hashes = transactions.map(([each]) => quoteText(String(each))).join(', ');
+  const blocks = transactions.map((row) => Number(row[6]));
+  // The blocks are for skipping files: DuckDB does not use Bloom filters for a list.
+  const { rows: ends } = await query(
+    `SELECT tx_hash, direction, msg_hash, ton(value)::VARCHAR, opcode_label(opcode) FROM _message_ends
+    WHERE tx_mc_block_seqno BETWEEN ${Math.min(...blocks)} AND ${Math.max(...blocks)} AND tx_hash IN (${hashes})`,
+  );
+  const senders = new Map(ends.filter(([, way]) => way === 'out').map(([tx, , msg]) => [String(msg), String(tx)]));
+  const received = new Map(ends.filter(([, way]) => way === 'in').map((end) => [String(end[0]), end]));
+  const nodes = new Map<string, TraceNode & { children: TraceNode[] }>();
+  for (const [id, account, lt, aborted, fees, exit] of transactions) {
+    const [, , , value, opcode] = received.get(String(id)) ?? [];
+    nodes.set(String(id), {
+      hash: String(id),
+      account: String(account),
+      lt: String(lt),
+      isAborted: aborted === true,
+      ton: textOf(value) ?? null,
+      opcode: textOf(opcode) ?? null,
+      children: [],
+      fees: textOf(fees) ?? '',
+      exit: textOf(exit) ?? null,
+    });
+  }
+  const roots: TraceNode[] = [];
+  for (const [id, node] of nodes) {
+    const sender = senders.get(String(received.get(id)?.[2]));
+    const parent = sender === undefined || sender === id ? undefined : nodes.get(sender);
+    (parent?.children ?? roots).push(node);
+  }
+  return roots;
 }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { ColumnDef } from '../declare/column.ts';
+import type { TableDef } from '../declare/table.ts';
 import { describeExplanation } from '../show/describe-row.ts';
 import { explainRowIn } from '../show/explain-row.ts';
 import { findPlaces } from '../show/find-places.ts';
@@ -8,14 +9,14 @@ import { readFacts } from '../show/show-thing.ts';
 import type { Thing } from '../show/shown-thing.ts';
 import { requireThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { textOf } from '../sql/row-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { readBalances } from './balance-history.ts';
 import { CommitCache, type StatusCache } from './commit-cache.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { findTable } from './shared-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment } from './ui-options.ts';
-import type { ExplainedRow, ExploreExample, FoundColumn, FoundRows } from './ui-types.ts';
+import type { BalanceHistory, ExplainedRow, ExploreExample, FoundColumn, FoundRows } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 /** Rows that are shown of a table. */
@@ -119,4 +120,32 @@ function formatOf(column: ColumnDef | undefined): FoundColumn['format'] {
     default:
       return undefined;
   }
+}
+
+/** Maximum number of points; more balances are thinned out evenly. */
+const MAX_POINTS = 1_000;
+
+/** The balances of an account after its transactions; null if no table of the warehouse has them. */
+async function readBalances(opened: OpenWarehouse, account: string): Promise<BalanceHistory | null> {
+  const table = await findTable(opened, hasBalances);
+  if (table === undefined) return null;
+  const order = table.sort.map(quoteName).join(', ');
+  const { rows } = await opened.reader.query(
+    `WITH own AS (
+      SELECT block_time, balance, row_number() OVER (ORDER BY ${order}) AS place, count(*) OVER () AS total
+      FROM ${quoteName(table.name)} WHERE account = ${quoteText(account)} AND balance IS NOT NULL)
+    SELECT block_time::VARCHAR, ton(balance)::VARCHAR, total::DOUBLE FROM own
+    WHERE place = 1 OR place = total OR place % ceil(total / ${MAX_POINTS}.0)::BIGINT = 0 ORDER BY place`,
+  );
+  return {
+    table: table.name,
+    count: Number(rows[0]?.[2] ?? 0),
+    points: rows.map(([time, ton]) => ({ time: textOf(time) ?? '', ton: textOf(ton) ?? '' })),
+  };
+}
+
+/** True if a table has a row for each state of an account, with its time and balance. */
+function hasBalances({ columns, time, key }: TableDef): boolean {
+  const balance = columns.find(({ name }) => name === 'balance');
+  return time !== undefined && key.includes('account') && balance?.unit === 'nanoton';
 }

@@ -1,7 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { etag } from 'hono/etag';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
+import { themeStyle } from '../reports/html/page-style.ts';
 import { excerptOf, sqlFault } from '../sql/sql-fault.ts';
 import { statusIn } from '../warehouse/query/status.ts';
 import { guardAccess } from './access.ts';
@@ -10,7 +16,6 @@ import { addCoverageRoutes } from './coverage-routes.ts';
 import { addEventRoute } from './event-route.ts';
 import { addExploreRoutes } from './explore-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
-import { addPageFiles } from './page-files.ts';
 import { addQueryRoutes } from './query-routes.ts';
 import { MAX_ROWS, QueryRuns } from './query-runs.ts';
 import { JobFiles } from './read-job-files.ts';
@@ -112,4 +117,37 @@ function statusOf(error: unknown): 400 | 404 | 422 | 500 {
   if (!(error instanceof TonlakeError)) return 500;
   if (/^unknown-(table|column|result|pipeline|report|run)$/.test(error.code)) return 404;
   return error instanceof UsageError ? 400 : 422;
+}
+
+/** The bundle, which the build puts beside the compiled sources. */
+const PAGE_FOLDER = fileURLToPath(new URL('../../ui/', import.meta.url));
+
+const PAGE_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Serves the page: its files by their exact names, and the page itself for every other path. */
+function addPageFiles(app: Hono<UiEnvironment>): void {
+  const files = new Map(
+    readdirSync(PAGE_FOLDER)
+      .filter((name) => PAGE_TYPES[extname(name)] !== undefined)
+      .map((name) => [name, readFileSync(join(PAGE_FOLDER, name))]),
+  );
+  files.set('theme.css', Buffer.from(themeStyle));
+  const page = String(files.get('index.html'));
+  // Browsers revalidate by ETag, and load the bundle again only when it has changed.
+  app.use('/assets/*', compress(), etag({ weak: true }));
+  app.get('/assets/:name', (c) => {
+    const name = c.req.param('name');
+    const content = files.get(name);
+    if (content === undefined) return c.text('not found\n', 404);
+    c.header('Cache-Control', 'private, no-cache');
+    return c.body(new Uint8Array(content), 200, { 'Content-Type': PAGE_TYPES[extname(name)] ?? '' });
+  });
+  app.get('*', (c) =>
+    c.req.path.startsWith('/api/') ? c.text('not found\n', 404) : c.html(page.replace('NONCE', c.get('nonce'))),
+  );
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/api/client/client.ts';
 import type { Client } from '../../src/api/client/client-types.ts';
+import { createClient } from '../../src/api/client/open-api.ts';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { DecodeError, SourceError, UsageError } from '../../src/core/errors.ts';
 import { json, type LocalServer, open, rejection, serve, serveSteps } from '../http/server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readableDecimals, roundDecimal } from '../../src/reports/decimals.ts';
+import { readableDecimals, roundDecimal } from '../../src/reports/cells.ts';
 import { isIdentifier } from '../../src/sql/identifiers.ts';
 
 test.each([
