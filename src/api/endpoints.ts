@@ -30,6 +30,12 @@ function isEndpointName(name: string): name is EndpointName {
   return Object.hasOwn(endpoints, name);
 }
 
+/** The endpoint that a pipeline declares: `GET /blocks`. @throws {UsageError} as `endpointByPath` */
+export function declaredEndpoint(text: string): Endpoint {
+  const [method, path = ''] = text.split(' ');
+  return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+}
+
 /**
  * The endpoint of a path, with or without leading slash. If a path has two methods, the default is GET.
  *

@@ -1,5 +1,5 @@
 import { type Endpoint, parametersOf } from '../api/endpoint.ts';
-import { endpointByPath, endpointOf } from '../api/endpoints.ts';
+import { declaredEndpoint } from '../api/endpoints.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
@@ -101,10 +101,9 @@ function findCode(value: unknown): string | undefined {
 }
 
 function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
-  const [method, path = ''] = endpoint.split(' ');
   let found: Endpoint;
   try {
-    found = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+    found = declaredEndpoint(endpoint);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw refusal(file, 'an endpoint', JSON.stringify(endpoint), error.hint ?? '', error);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
-import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
+import { declaredEndpoint } from '../../src/api/endpoints.ts';
 import { fixedColumns, narrowPipeline, WHOLE } from '../../src/declare/left-out.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -13,9 +13,7 @@ import { read } from './reading.ts';
 const { pipelines } = await loadRegistry();
 
 function bodyOf({ endpoint }: PipelineDef): unknown {
-  const [method = 'GET', path = ''] = endpoint.split(' ');
-  const found = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
-  return JSON.parse(Buffer.from(recordedAnswer(found)).toString());
+  return JSON.parse(recordedAnswer(declaredEndpoint(endpoint)));
 }
 
 /** The answer with a new field in every object below the records, as a newer server might send. */

@@ -1,22 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { planRequest } from '../../src/api/client/build-request.ts';
-import { type Endpoint, parametersOf } from '../../src/api/endpoint.ts';
-import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
+import { parametersOf } from '../../src/api/endpoint.ts';
+import { declaredEndpoint, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
 import { kinds } from '../../src/declare/kind.ts';
-import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { WalkDef } from '../../src/declare/walk.ts';
 import { ACCOUNT, HASH } from '../client/recorded.ts';
 import { baseOf } from './encode.ts';
 
 const { pipelines, tables } = await loadRegistry();
-
-function endpointFor({ endpoint }: PipelineDef): Endpoint {
-  const [method, path = ''] = endpoint.split(' ');
-  return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
-}
 
 /** Parameters that a walk adds to the declared ones. */
 function walkParameters(walk: WalkDef): Readonly<Record<string, unknown>> {
@@ -50,7 +44,7 @@ const KEYS: Readonly<Record<string, unknown>> = {
 };
 
 describe.each(pipelines.map((pipeline) => [pipeline.name, pipeline] as const))('pipeline %s', (_, pipeline) => {
-  const endpoint = endpointFor(pipeline);
+  const endpoint = declaredEndpoint(pipeline.endpoint);
 
   test('sends only parameters that its endpoint knows, and nothing to the network', () => {
     expect(endpoint.sends).toBeUndefined();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSent, type SentValue } from '../../src/api/client/exact-json.ts';
-import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
+import { declaredEndpoint } from '../../src/api/endpoints.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { explainRefusal } from '../../src/decode/explain-refusal.ts';
@@ -21,10 +21,14 @@ const TRIMMED = [
 ];
 
 const cases = pipelines.flatMap((pipeline) => {
-  const [method = 'GET', path = ''] = pipeline.endpoint.split(' ');
-  const endpoint = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+  const endpoint = declaredEndpoint(pipeline.endpoint);
   const kept = { file: `${pipeline.name} kept in this repository`, body: Buffer.from(recordedAnswer(endpoint)) };
-  return [kept, ...recordedAnswers(path)].map(({ file, body }) => ({ name: pipeline.name, file, body, pipeline }));
+  return [kept, ...recordedAnswers(endpoint.path)].map(({ file, body }) => ({
+    name: pipeline.name,
+    file,
+    body,
+    pipeline,
+  }));
 });
 
 describe('rows of recorded answers', () => {

@@ -1,6 +1,6 @@
 import { planRequest } from '../../api/client/build-request.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
-import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
+import { declaredEndpoint } from '../../api/endpoints.ts';
 import { lackingRows, type RequestedRows } from '../../audit/page-audit.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
@@ -227,7 +227,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
       offset,
       batch,
       isAgain,
-      http: lookupRequest(endpointFor(pipeline), pipeline, keys, offset),
+      http: lookupRequest(declaredEndpoint(pipeline.endpoint), pipeline, keys, offset),
       page: {
         unit: batch,
         given: givenOf(pipeline, keys, given),
@@ -267,11 +267,6 @@ class KeyLot implements SpanWalk<KeyRequest> {
     for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
     return [];
   }
-}
-
-function endpointFor({ endpoint }: PipelineDef): Endpoint {
-  const [method = 'GET', path = ''] = endpoint.split(' ');
-  return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
 }
 
 /** The request for one page of some keys. */
