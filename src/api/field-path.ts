@@ -40,7 +40,8 @@ export function typeOfField(record: string, pointer: string): FieldType | undefi
   return field === undefined ? undefined : { nullable, ...columnOf(field) };
 }
 
-function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit'> {
+/** The kind and unit of a column for a field. */
+export function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit'> {
   if (container !== 'none') return { kind: 'json', unit: undefined };
   switch (content.kind) {
     case 'value': {

@@ -4,9 +4,7 @@ import type { KindName } from '../declare/kind.ts';
 interface FieldKindShape {
   /** JSON type; `wide` is an integer of up to 64 bits. */
   readonly json: 'string' | 'integer' | 'wide' | 'boolean' | 'texts' | 'object' | 'any';
-  /** DuckDB type that can hold every value that the server sends, for `tonlake api`. */
-  readonly sql: string;
-  /** Kind of a pipeline's column for the field. */
+  /** Kind of a column for the field: in tables, and in the files of `tonlake api`. */
   readonly column: KindName;
   /** Unit of the number. */
   readonly unit?: 'lt' | 'nanoton' | 'seconds';
@@ -16,46 +14,46 @@ function defineKinds<const T extends Readonly<Record<string, FieldKindShape>>>(k
   return kinds;
 }
 
-/** Kinds of fields. Integers that may exceed all DuckDB types, such as results of get-methods, are VARCHAR. */
+/** Kinds of fields. */
 export const fieldKinds = defineKinds({
-  'base64-hash': { json: 'string', sql: 'VARCHAR', column: 'base64-hash' },
-  'raw-address': { json: 'string', sql: 'VARCHAR', column: 'raw-address' },
-  'address-or-foreign-text': { json: 'string', sql: 'VARCHAR', column: 'raw-address' },
-  'hex-shard': { json: 'string', sql: 'VARCHAR', column: 'hex-shard' },
-  'opcode-hex': { json: 'string', sql: 'VARCHAR', column: 'opcode-hex' },
-  'hex-0x-unpadded': { json: 'string', sql: 'VARCHAR', column: 'text' },
-  'hex-unpadded': { json: 'string', sql: 'VARCHAR', column: 'text' },
-  'base64-boc': { json: 'string', sql: 'VARCHAR', column: 'boc' },
-  text: { json: 'string', sql: 'VARCHAR', column: 'text' },
-  lt: { json: 'string', sql: 'BIGINT', column: 'decimal-int64', unit: 'lt' },
-  nanoton: { json: 'string', sql: 'BIGINT', column: 'decimal-int64', unit: 'nanoton' },
-  'decimal-int32': { json: 'string', sql: 'INTEGER', column: 'decimal-int64' },
-  'decimal-uint24': { json: 'string', sql: 'INTEGER', column: 'decimal-int64' },
-  'decimal-uint56': { json: 'string', sql: 'BIGINT', column: 'decimal-int64' },
-  'decimal-uint64': { json: 'string', sql: 'DECIMAL(20,0)', column: 'decimal-uint64' },
-  'decimal-uint120': { json: 'string', sql: 'DECIMAL(38,0)', column: 'decimal-38' },
-  'decimal-uint248': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
-  'decimal-uint256': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
-  'decimal-int257': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
-  'decimal-numeric': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
-  'seqno-as-string': { json: 'string', sql: 'BIGINT', column: 'decimal-int64' },
-  'unix-seconds-string': { json: 'string', sql: 'BIGINT', column: 'unix-seconds-string', unit: 'seconds' },
-  'unix-seconds': { json: 'integer', sql: 'BIGINT', column: 'unix-seconds', unit: 'seconds' },
-  seqno: { json: 'integer', sql: 'BIGINT', column: 'int32' },
-  workchain: { json: 'integer', sql: 'INTEGER', column: 'int32' },
-  int8: { json: 'integer', sql: 'INTEGER', column: 'int32' },
-  uint8: { json: 'integer', sql: 'INTEGER', column: 'int32' },
-  uint16: { json: 'integer', sql: 'INTEGER', column: 'int32' },
-  int32: { json: 'integer', sql: 'INTEGER', column: 'int32' },
-  uint32: { json: 'integer', sql: 'BIGINT', column: 'uint32' },
-  'int64-number': { json: 'wide', sql: 'BIGINT', column: 'int64-number' },
-  'uint64-number-unsafe': { json: 'wide', sql: 'DECIMAL(20,0)', column: 'uint64-number' },
-  bool: { json: 'boolean', sql: 'BOOLEAN', column: 'bool' },
-  'extra-currency-map': { json: 'texts', sql: 'VARCHAR', column: 'json' },
-  'string-map': { json: 'texts', sql: 'VARCHAR', column: 'json' },
-  'json-object': { json: 'object', sql: 'VARCHAR', column: 'json' },
-  'decoded-body': { json: 'object', sql: 'VARCHAR', column: 'json' },
-  any: { json: 'any', sql: 'VARCHAR', column: 'json' },
+  'base64-hash': { json: 'string', column: 'base64-hash' },
+  'raw-address': { json: 'string', column: 'raw-address' },
+  'address-or-foreign-text': { json: 'string', column: 'raw-address' },
+  'hex-shard': { json: 'string', column: 'hex-shard' },
+  'opcode-hex': { json: 'string', column: 'opcode-hex' },
+  'hex-0x-unpadded': { json: 'string', column: 'text' },
+  'hex-unpadded': { json: 'string', column: 'text' },
+  'base64-boc': { json: 'string', column: 'boc' },
+  text: { json: 'string', column: 'text' },
+  lt: { json: 'string', column: 'decimal-int64', unit: 'lt' },
+  nanoton: { json: 'string', column: 'decimal-int64', unit: 'nanoton' },
+  'decimal-int32': { json: 'string', column: 'decimal-int64' },
+  'decimal-uint24': { json: 'string', column: 'decimal-int64' },
+  'decimal-uint56': { json: 'string', column: 'decimal-int64' },
+  'decimal-uint64': { json: 'string', column: 'decimal-uint64' },
+  'decimal-uint120': { json: 'string', column: 'decimal-38' },
+  'decimal-uint248': { json: 'string', column: 'decimal-257' },
+  'decimal-uint256': { json: 'string', column: 'decimal-257' },
+  'decimal-int257': { json: 'string', column: 'decimal-257' },
+  'decimal-numeric': { json: 'string', column: 'decimal-257' },
+  'seqno-as-string': { json: 'string', column: 'decimal-int64' },
+  'unix-seconds-string': { json: 'string', column: 'unix-seconds-string', unit: 'seconds' },
+  'unix-seconds': { json: 'integer', column: 'unix-seconds', unit: 'seconds' },
+  seqno: { json: 'integer', column: 'int32' },
+  workchain: { json: 'integer', column: 'int32' },
+  int8: { json: 'integer', column: 'int32' },
+  uint8: { json: 'integer', column: 'int32' },
+  uint16: { json: 'integer', column: 'int32' },
+  int32: { json: 'integer', column: 'int32' },
+  uint32: { json: 'integer', column: 'uint32' },
+  'int64-number': { json: 'wide', column: 'int64-number' },
+  'uint64-number-unsafe': { json: 'wide', column: 'uint64-number' },
+  bool: { json: 'boolean', column: 'bool' },
+  'extra-currency-map': { json: 'texts', column: 'json' },
+  'string-map': { json: 'texts', column: 'json' },
+  'json-object': { json: 'object', column: 'json' },
+  'decoded-body': { json: 'object', column: 'json' },
+  any: { json: 'any', column: 'json' },
 });
 
 export type FieldKind = keyof typeof fieldKinds;

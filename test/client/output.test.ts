@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatAnswer } from '../../src/api/client/format-answer.ts';
 import { writeParquet } from '../../src/api/client/response-parquet.ts';
-import { endpointOf } from '../../src/api/endpoints.ts';
+import { declaredEndpoint, type EndpointName, endpointOf } from '../../src/api/endpoints.ts';
 import { DecodeError, formatError, StoreError } from '../../src/core/errors.ts';
+import { kinds } from '../../src/declare/kind.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { Database } from '../../src/sql/database.ts';
 import { rejection } from '../http/server.ts';
 import { freshFolder } from '../scratch.ts';
+import { recordedAnswer } from './recorded.ts';
 
 const TOP = endpointOf('topAccountsByBalance');
 const BODY = Buffer.from(
@@ -70,11 +73,27 @@ describe('an answer as Parquet', () => {
     ]);
   });
 
+  test('has the values of tables for shards, opcodes and bags of cells', async () => {
+    const path = join(freshFolder(), 'answer.parquet');
+    const messages = Buffer.from('{"messages":[{"opcode":"0xffffffff"},{"opcode":"0x0f8a7ea5"},{}]}');
+    await writeParquet(endpointOf('messages'), messages, path);
+    expect((await query(`SELECT opcode FROM '${path}'`)).rows).toEqual([[-1], [0x0f8a7ea5], [null]]);
+
+    const blocks = Buffer.from('{"blocks":[{"shard":"8000000000000000"},{"shard":"2000000000000000"},{"shard":null}]}');
+    await writeParquet(endpointOf('blocks'), blocks, path);
+    expect((await query(`SELECT shard FROM '${path}'`)).rows).toEqual([[-(2n ** 63n)], [2n ** 61n], [null]]);
+
+    const states = Buffer.from('{"accounts":[{"data_boc":"te6cckEBAQEAAgAAAEysuc0="},{}]}');
+    await writeParquet(endpointOf('accountStates'), states, path);
+    const data = await query(`SELECT lower(hex(data_boc)) FROM '${path}'`);
+    expect(data.rows).toEqual([['b5ee9c724101010100020000004cacb9cd'], [null]]);
+  });
+
   test('has its columns also without rows', async () => {
     const path = join(freshFolder(), 'blocks.parquet');
     expect(await writeParquet(endpointOf('blocks'), Buffer.from('{"blocks":[]}'), path)).toBe(0);
     const { columns, rows } = await query(`from '${path}'`);
-    expect(columns.slice(0, 5).map(({ type }) => type)).toEqual(['INTEGER', 'VARCHAR', 'BIGINT', 'VARCHAR', 'VARCHAR']);
+    expect(columns.slice(0, 5).map(({ type }) => type)).toEqual(['INTEGER', 'BIGINT', 'INTEGER', 'VARCHAR', 'VARCHAR']);
     expect(rows).toEqual([]);
   });
 
@@ -83,12 +102,36 @@ describe('an answer as Parquet', () => {
     const path = join(folder, 'top.parquet');
     await writeParquet(TOP, BODY, path);
     const before = await readFile(path);
-    const tooLarge = Buffer.from('[{"account":"a","balance":"9223372036854775808"}]');
-    const error = await rejection(writeParquet(TOP, tooLarge, path));
-    expect(error).toBeInstanceOf(StoreError);
-    expect(formatError(error)).toContain('9223372036854775808');
+    const refuses = async (name: EndpointName, answer: string, value: string): Promise<void> => {
+      const error = await rejection(writeParquet(endpointOf(name), Buffer.from(answer), path));
+      expect(error).toBeInstanceOf(StoreError);
+      expect(formatError(error)).toContain(value);
+    };
+    await refuses('topAccountsByBalance', '[{"balance":"9223372036854775808"}]', '9223372036854775808');
+    await refuses('blocks', '{"blocks":[{"shard":"10000000000000000"}]}', '10000000000000000');
+    await refuses('messages', '{"messages":[{"opcode":"transfer"}]}', 'transfer');
+    await refuses('accountStates', '{"accounts":[{"data_boc":"te6c!"}]}', 'te6c!');
     expect(await readFile(path)).toEqual(before);
     expect(await readdir(folder)).toEqual(['top.parquet']);
+  });
+});
+
+describe('an answer as Parquet, beside the table of the same records', async () => {
+  const { pipelines } = await loadRegistry();
+
+  test.each(pipelines)('has the types of $name', async ({ endpoint, tables }) => {
+    const path = join(freshFolder(), 'answer.parquet');
+    const called = declaredEndpoint(endpoint);
+    await writeParquet(called, Buffer.from(recordedAnswer(called)), path);
+    const { rows } = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM '${path}')`);
+    const types = new Map<unknown, unknown>();
+    for (const { origin, kind } of tables[0]?.columns ?? []) {
+      const [, name] = (origin.kind === 'path' && /^(?:\/value)?\/([^/]+)$/.exec(origin.path)) || [];
+      // A second column of a field has another form of it.
+      if (name !== undefined && !types.has(name)) types.set(name, kinds[kind].sql);
+    }
+    expect(rows.length).toBeGreaterThan(1);
+    expect(rows).toEqual(rows.map(([name, type]) => [name, types.get(name) ?? type]));
   });
 });
 

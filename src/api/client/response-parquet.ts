@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { StoreError } from '../../core/errors.ts';
+import type { Kind } from '../../declare/kind.ts';
 import { writeAtomically } from '../../files/atomic-write.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
@@ -19,9 +20,11 @@ export async function writeParquet(endpoint: Endpoint, body: Buffer, path: strin
   const label = endpoint.path.slice(1);
   const columns = columnsOf(endpoint);
   const rows = rowsOf(endpoint, parseSent(body, label)).map((row) => cellsOf(columns, row));
-  const text = rows.map((cells) => `${JSON.stringify(cells.map(wellFormed))}\n`);
+  const text = rows.map(
+    (cells) => `${JSON.stringify(columns.map(({ kind }, at) => textOf(kind, cells[at] ?? null)))}\n`,
+  );
   const longest = text.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 1024);
-  const selected = columns.map(({ name, sql }, at) => `CAST(cells[${at + 1}] AS ${sql}) AS ${quoteName(name)}`);
+  const selected = columns.map(({ name, kind }, at) => `${typedCell(kind, `cells[${at + 1}]`)} AS ${quoteName(name)}`);
   await writeAtomically(path, async (draft) => {
     const lines = `${draft}.rows`;
     const read = `read_json(${quoteText(lines)}, format = 'newline_delimited', records = false,
@@ -45,7 +48,21 @@ export async function writeParquet(endpoint: Endpoint, body: Buffer, path: strin
   return rows.length;
 }
 
-/** Lone surrogates become U+FFFD, as in every UTF-8 encoder. */
-function wellFormed(cell: string | null): string | null {
-  return cell === null ? null : Buffer.from(cell).toString();
+/** The SQL value of a cell. */
+function typedCell({ sql }: Kind, cell: string): string {
+  return sql === 'BLOB' ? `from_base64(${cell})` : `CAST(${cell} AS ${sql})`;
+}
+
+/** A cell as DuckDB can read it: hex numbers in decimal, text without lone surrogates, as every UTF-8 encoder writes it. */
+function textOf({ wire }: Kind, cell: string | null): string | null {
+  if (cell === null) return null;
+  if (wire === 'hex-shard') return signedDecimal(`0x${cell}`, 64);
+  if (wire === 'hex-opcode') return signedDecimal(cell, 32);
+  return Buffer.from(cell).toString();
+}
+
+/** A hex number of so many bits as a signed one; any other text as it is, for DuckDB to refuse. */
+function signedDecimal(hex: string, bits: number): string {
+  if (!/^0x[0-9a-f]+$/i.test(hex) || hex.length > 2 + bits / 4) return hex;
+  return String(BigInt.asIntN(bits, BigInt(hex)));
 }

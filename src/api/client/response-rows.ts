@@ -1,14 +1,16 @@
 import { DecodeError } from '../../core/errors.ts';
+import { type Kind, kinds } from '../../declare/kind.ts';
 import type { AnswerShape, Endpoint } from '../endpoint.ts';
-import { fieldKinds, parseField } from '../field.ts';
+import { parseField } from '../field.ts';
+import { columnOf } from '../field-path.ts';
 import { fieldsOf } from '../records.ts';
 import { cellOf, isSentObject, type SentObject, type SentValue, writeSent } from './exact-json.ts';
 
 /** A column of the rows of a response. */
 export interface RowColumn {
   readonly name: string;
-  /** DuckDB type; nested values are JSON text. */
-  readonly sql: string;
+  /** As in tables; nested values are JSON text. */
+  readonly kind: Kind;
 }
 
 const KEY = '_key';
@@ -54,14 +56,12 @@ function listOf(value: SentValue | undefined): readonly SentValue[] {
 /** The columns of an endpoint's rows: declared fields in the order of the server, and `_extra` for others. */
 export function columnsOf(endpoint: Endpoint): readonly RowColumn[] {
   const { answer } = endpoint;
-  const fields = Object.entries(fieldsOf(answer.record) ?? {}).map(([name, text]) => ({ name, sql: sqlOf(text) }));
-  const key = answer.kind === 'map' ? [{ name: KEY, sql: 'VARCHAR' }] : [];
-  return [...key, ...fields, { name: EXTRA, sql: 'VARCHAR' }];
-}
-
-function sqlOf(text: string): string {
-  const { content, container } = parseField(text);
-  return container === 'none' && content.kind === 'value' ? fieldKinds[content.name].sql : 'VARCHAR';
+  const fields = Object.entries(fieldsOf(answer.record) ?? {}).map(([name, text]) => ({
+    name,
+    kind: kinds[columnOf(parseField(text)).kind],
+  }));
+  const key = answer.kind === 'map' ? [{ name: KEY, kind: kinds.text }] : [];
+  return [...key, ...fields, { name: EXTRA, kind: kinds.json }];
 }
 
 /** A row as texts, one per column, null if missing. Numbers keep all digits. */
