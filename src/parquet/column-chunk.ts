@@ -1,7 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Vector } from '../decode/batch.ts';
-import { encodeFilter } from './bloom-filter.ts';
 import {
   decodeColumn,
   decodeIndices,
@@ -17,6 +16,7 @@ import type { ColumnChunk } from './file-footer.ts';
 import { codecs, encodeDataHeader, encodeDictionaryHeader, encodings } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
 import { type Bounds, mergeBounds, truncateBounds } from './statistics.ts';
+import { out } from './thrift.ts';
 import type { Compress, Decompress } from './zstd.ts';
 
 /** Maximum size of bounds in the footer, which has them for every column of every row group. */
@@ -180,4 +180,35 @@ export class ColumnChunkWriter {
       rawBytes: header.length + raw.length,
     };
   }
+}
+
+const FALSE_POSITIVE_RATE = 0.01;
+const FILTER_BLOCK_BYTES = 32;
+const FILTER_BLOCK_WORDS = 8;
+
+/** Size of a filter in bytes: a power of two, because Arrow requires it. */
+export function filterBytes(values: number): number {
+  const bits = (-FILTER_BLOCK_WORDS * values) / Math.log(1 - FALSE_POSITIVE_RATE ** (1 / FILTER_BLOCK_WORDS));
+  return 2 ** Math.ceil(Math.log2(Math.max(FILTER_BLOCK_BYTES, bits / 8)));
+}
+
+/** Header and bits of the filter of a column chunk; undefined for at most one value, for which the bounds suffice. */
+function encodeFilter(encoder: ChunkEncoder): Uint8Array | undefined {
+  const { filterCount } = encoder;
+  if (filterCount <= 1) return undefined;
+  const bits = encoder.encodeFilter(filterBytes(filterCount));
+  return Buffer.concat([encodeFilterHeader(bits.length), bits]);
+}
+
+/** A BloomFilterHeader of parquet.thrift: split blocks, xxHash64, uncompressed. */
+function encodeFilterHeader(bytes: number): Uint8Array {
+  out.begin();
+  out.i32(1, bytes);
+  for (const choice of [2, 3, 4]) {
+    out.begin(choice);
+    out.empty(1);
+    out.end();
+  }
+  out.end();
+  return out.take();
 }

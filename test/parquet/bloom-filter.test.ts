@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { text } from '../../src/declare/column.ts';
 import { kinds } from '../../src/declare/kind.ts';
 import { type TableDef, table } from '../../src/declare/table.ts';
-import { filterBytes } from '../../src/parquet/bloom-filter.ts';
+import { filterBytes } from '../../src/parquet/column-chunk.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { namedLayouts } from '../../src/bodies/layouts.ts';
 import { Database } from '../../src/sql/database.ts';
+import { opcodeNames } from '../../src/warehouse/relations/code-names.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
-import { opcodeNames } from '../../src/warehouse/relations/opcodes.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 
 const database = await Database.open();

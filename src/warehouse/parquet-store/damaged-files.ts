@@ -1,5 +1,5 @@
 import type { Effects } from '../../core/effects.ts';
-import { shortMessage } from '../../core/errors.ts';
+import { StoreError, shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
 import { serializePipeline } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -19,11 +19,11 @@ import {
 import { foreignFiles } from '../garbage/collect-garbage.ts';
 import { CHECKPOINTS } from '../ledger/checkpoints.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { entryName } from '../ledger/entries.ts';
-import { LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
-import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
+import { type Entries, entryName } from '../ledger/entries.ts';
+import { IDENTITY, LEDGER, type LedgerFolder, layoutOf, putIdentity, readIdentity } from '../ledger/ledger-folder.ts';
 import { type ProvenLedger, readSince } from '../ledger/proven-ledger.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
+import { noWarehouse } from '../no-warehouse.ts';
 import { COMMITS } from '../relations/commits-view.ts';
 import type { Schema } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -247,4 +247,39 @@ async function fillEntry(objects: WarehouseObjects, entry: LedgerEntry, isBroken
   await objects.put(`${LEDGER}/.broken-${entry.number}-${entry.id}.json`, broken);
   // Another process may have repaired it meanwhile.
   await objects.putInPlaceOf(key, broken, text);
+}
+
+/** The network that a warehouse says it holds, or why its description cannot be read. */
+type FoundIdentity = { readonly network: string } | StoreError;
+
+/** @throws {StoreError} `no-warehouse`, `newer-tonlake` */
+async function findIdentity(objects: WarehouseObjects): Promise<FoundIdentity> {
+  try {
+    const identity = await readIdentity(objects);
+    if (identity !== undefined) return identity;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'bad-ledger') return error;
+    throw error;
+  }
+  throw noWarehouse(objects.url);
+}
+
+/**
+ * The network of a warehouse. If its description is lost, it is the network of all entries, and a fault.
+ * @throws {StoreError} `bad-ledger` if the entries do not name one network either
+ */
+function networkOf(found: FoundIdentity, entries: Entries) {
+  if (!(found instanceof StoreError)) return { network: found.network, unnamed: [] };
+  const [network, ...others] = new Set(entries.all.map((entry) => entry.network));
+  if (network === undefined || others.length > 0) throw found;
+  const expected = `${IDENTITY} that names ${network}, as the ledger does`;
+  const fault: LedgerFault = { kind: 'identity-lost', pipeline: '', expected, got: 'none that can be read' };
+  return { network, unnamed: [fault] };
+}
+
+/** Describes a warehouse again whose description is lost. */
+async function restoreIdentity(objects: WarehouseObjects, network: string, now: number): Promise<void> {
+  if (!((await findIdentity(objects)) instanceof StoreError)) return;
+  await objects.remove([IDENTITY]);
+  await putIdentity(objects, network, now);
 }

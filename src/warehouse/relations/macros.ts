@@ -1,8 +1,7 @@
 import { quoteText } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/lazy-declarations.ts';
 import { trinoMacros } from '../../sql/trino/functions.ts';
-import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
-import { opcodeNames } from './opcodes.ts';
+import { actionResultCodes, computeExitCodes, opcodeNames } from './code-names.ts';
 
 /** An SQL macro that every connection of tonlake has. */
 export interface Macro {
