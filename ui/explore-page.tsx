@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatCount } from '../src/core/format.ts';
+import { counted, formatCount } from '../src/core/format.ts';
 import type { FoundPlace, ThingFacts, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
-import type { Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
-import { BalanceChart } from './balance-chart.tsx';
+import type { BalanceHistory, Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { CopyButton } from './copy-button.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
+import { Plot } from './plot.tsx';
 import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
 import { type SummaryPart, shortened, summarizeRows } from './row-summary.ts';
 import { useRequest } from './use-request.ts';
@@ -320,4 +320,28 @@ function Origin({ table, words }: OriginProps) {
 function factsOf(text: string): string {
   const at = text.search(/^ {2}entry /m);
   return (at < 0 ? text : text.slice(at)).replaceAll(/^ {2}/gm, '').trim();
+}
+
+const STEPS = { mark: 'line', x: 'time', y: ['TON'], color: '', xType: 'TIMESTAMP', curve: 'step-after' } as const;
+
+/** The balance of an account after each of its transactions. */
+function BalanceChart({ account }: { readonly account: string }) {
+  const { value, error } = useRequest<BalanceHistory | null>(
+    `/api/explore/balances?${new URLSearchParams({ q: account })}`,
+  );
+  const rows = useMemo(() => (value?.points ?? []).map(({ time, ton }) => [time, ton]), [value]);
+  if (error !== undefined) return <Failed error={error} />;
+  const last = value?.points.at(-1);
+  if (value === undefined || value === null || last === undefined) return null;
+  return (
+    <section class="balances">
+      <h2>Balance</h2>
+      <p class="soft">
+        <b class="figure">{last.ton} TON</b> after the last of {counted(value.count, 'state')} in{' '}
+        <a href={`/tables/${encodeURIComponent(value.table)}`}>{value.table}</a>, {last.time.slice(0, 19)} UTC
+        {value.points.length < value.count && `; the chart has ${formatCount(value.points.length)} of them`}
+      </p>
+      {value.points.length > 1 && <Plot rows={rows} choice={STEPS} label="Balance over time, in TON" />}
+    </section>
+  );
 }

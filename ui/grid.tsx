@@ -1,7 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
-import { CellPanel } from './cell-panel.tsx';
+import { CopyButton } from './copy-button.tsx';
 import { cellText, contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
+import { exploreLink, isExplored } from './router.ts';
 import { nextSorting, type Sorting } from './row-pages.ts';
 
 /** Rows of a grid; those that are not loaded are undefined. */
@@ -277,4 +279,30 @@ function reveal(
   if (column.left < box.scrollLeft) box.scrollLeft = column.left;
   else if (column.left + column.width > box.scrollLeft + box.clientWidth)
     box.scrollLeft = column.left + column.width - box.clientWidth;
+}
+
+interface CellPanelProps {
+  readonly column: ResultColumn | undefined;
+  readonly row: number;
+  readonly value: Cell | undefined;
+  readonly onClose: () => void;
+}
+
+/** One value in full. */
+function CellPanel({ column, row, value, onClose }: CellPanelProps) {
+  return (
+    <section class="cell-panel" aria-label="Value">
+      <header>
+        <b>{column?.name}</b> <span class="soft">row {formatCount(row + 1)}</span>
+        {typeof value === 'string' && <CopyButton text={value} />}
+        {typeof value === 'string' && isExplored(value, column?.name) && <a href={exploreLink(value)}>Explore</a>}
+        <button type="button" class="plain" onClick={onClose} aria-label="Close value">
+          ✕
+        </button>
+      </header>
+      <pre tabIndex={0} class={value === null ? 'null' : undefined}>
+        {value === null ? 'null' : value}
+      </pre>
+    </section>
+  );
 }

@@ -1,12 +1,26 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { counted, formatBytes, formatCount, shortDays } from '../src/core/format.ts';
-import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
-import { ActivityCharts } from './activity.tsx';
+import type {
+  Activity,
+  Coverage,
+  FillItem,
+  Overview,
+  PipelineItem,
+  RunItem,
+  RunResult,
+  SavedQuery,
+} from '../src/ui/ui-types.ts';
+import { post } from './api.ts';
+import { chartIn } from './chart-line.ts';
+import { ChartOf } from './chart-view.tsx';
 import { Command } from './copy-button.tsx';
 import { Swatch } from './coverage-page.tsx';
 import { DataTable, Facts } from './data-table.tsx';
-import { Failed } from './notes.tsx';
+import type { ChartChoice } from './draw-chart.ts';
+import { Failed, Gaps } from './notes.tsx';
+import { Plot } from './plot.tsx';
+import { queryLink } from './router.ts';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
-import { SavedCharts } from './saved-charts.tsx';
 import { ago, useNow } from './times.ts';
 import { useLive } from './use-live.ts';
 import { useRequest } from './use-request.ts';
@@ -222,5 +236,86 @@ function Empty({ command }: { readonly command: string }) {
       <p class="soft">Export some blocks; this page follows.</p>
       <Command text={command} />
     </>
+  );
+}
+
+const LINES = { mark: 'line', x: '', y: [''], color: '', xType: 'TIMESTAMP', isSmall: true } as const;
+
+/** Transactions and fees over time, refreshed once a minute, not with each commit. */
+function ActivityCharts({ now }: { readonly now: number }) {
+  const { value, error } = useRequest<Activity | null>('/api/activity', { version: Math.floor(now / 60_000) });
+  const charts = useMemo(() => chartsOf(value), [value]);
+  if (error !== undefined) return <Failed error={error} />;
+  return (
+    <section class="activity">
+      {charts.map(({ title, rows }) => (
+        <figure key={title}>
+          <figcaption>
+            <h2>{title}</h2>
+          </figcaption>
+          <Plot rows={rows} choice={LINES} label={title} />
+        </figure>
+      ))}
+    </section>
+  );
+}
+
+function chartsOf(activity: Activity | null | undefined) {
+  if (activity === null || activity === undefined) return [];
+  const { unit, fees, points } = activity;
+  const transactions = {
+    title: `Transactions per ${unit}`,
+    rows: points.map(([time = null, count = null]) => [time, count]),
+  };
+  if (fees === null) return [transactions];
+  const rows = points.map(([time = null, , ton = null]) => [time, ton]);
+  return [transactions, { title: `Fees per ${unit}, in TON`, rows }];
+}
+
+/** Maximum number of charts; the server retains the rows of as many results. */
+const MAX_CHARTS = 4;
+
+/** Charts saved with queries of the project. */
+function SavedCharts() {
+  const { value: saved = [] } = useRequest<readonly SavedQuery[]>('/api/saved');
+  const drawn = saved.flatMap(({ name, sql }) => {
+    const choice = chartIn(sql);
+    return choice === undefined ? [] : [{ name, sql, choice }];
+  });
+  if (drawn.length === 0) return null;
+  return (
+    <section class="activity">
+      {drawn.slice(0, MAX_CHARTS).map((each) => (
+        <SavedChart key={each.name} {...each} />
+      ))}
+    </section>
+  );
+}
+
+function SavedChart({ name, sql, choice }: SavedQuery & { readonly choice: ChartChoice }) {
+  const [result, setResult] = useState<RunResult>();
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    const controller = new AbortController();
+    post<RunResult>('/api/runs', { sql, params: {} }, controller.signal).then(setResult, (fault: Error) => {
+      if (!controller.signal.aborted) setError(fault);
+    });
+    return () => controller.abort();
+  }, [sql]);
+  return (
+    <figure>
+      <figcaption>
+        <h2>
+          <a href={queryLink(sql)}>{name}</a>
+        </h2>
+      </figcaption>
+      {error !== undefined && <Failed error={error} />}
+      {result !== undefined && (
+        <>
+          <Gaps gaps={result.warnings} />
+          <ChartOf result={result} choice={choice} label={name} />
+        </>
+      )}
+    </figure>
   );
 }

@@ -1,5 +1,6 @@
+import type { EditorView } from '@codemirror/view';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { RunResult, SavedQuery, Session } from '../src/ui/ui-types.ts';
+import type { RunResult, SavedQuery, Session, TableDetail, TableItem } from '../src/ui/ui-types.ts';
 import { asError, post } from './api.ts';
 import { chartIn, withChart } from './chart-line.ts';
 import type { ChartChoice } from './draw-chart.ts';
@@ -8,8 +9,6 @@ import { type PastQuery, QueryLists, rememberQuery } from './query-lists.tsx';
 import { ResultView } from './result-view.tsx';
 import { linkedQuery, queryLink } from './router.ts';
 import { SaveQuery } from './save-query.tsx';
-import { SchemaPane } from './schema-pane.tsx';
-import { SqlEditor } from './sql-editor.tsx';
 import { useNow } from './times.ts';
 import { useRequest } from './use-request.ts';
 
@@ -169,4 +168,78 @@ function titleOf(sql: string): string {
 function parameterNames(sql: string): readonly string[] {
   const code = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
   return [...new Set([...code.matchAll(/\$([A-Za-z_]\w*)/g)].map(([, name = '']) => name))];
+}
+
+/** From this width on, the pane is open beside the editor. */
+const WIDE = '(min-width: 1100px)';
+
+/** Tables that have rows, and their columns with types and units. */
+function SchemaPane() {
+  const { value: tables = [], error } = useRequest<readonly TableItem[]>('/api/tables');
+  return (
+    <details class="schema" open={matchMedia(WIDE).matches}>
+      <summary>Tables and columns</summary>
+      {error !== undefined && <Failed error={error} />}
+      {tables
+        .filter(({ rows }) => rows !== null)
+        .map(({ name, doc }) => (
+          <SchemaTable key={name} name={name} doc={doc} />
+        ))}
+    </details>
+  );
+}
+
+function SchemaTable({ name, doc }: { readonly name: string; readonly doc: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { value: table, error } = useRequest<TableDetail>(
+    isOpen ? `/api/tables/${encodeURIComponent(name)}` : undefined,
+  );
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary title={doc}>{name}</summary>
+      {error !== undefined && <Failed error={error} />}
+      <ul>
+        {table?.columns.map((column) => (
+          <li key={column.name} title={column.doc}>
+            {column.name} <span class="soft">{column.type.toLowerCase()}</span>
+            {column.unit !== null && <span class="tag">{column.unit}</span>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+interface SqlEditorProps {
+  /** Replaces the text whenever the object changes. */
+  readonly text: { readonly sql: string };
+  readonly onChange: (text: string) => void;
+  readonly onRun: () => void;
+}
+
+/** The editor; its code is loaded when it is first shown. */
+function SqlEditor({ text, onChange, onRun }: SqlEditorProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | undefined>(undefined);
+  const latest = useRef(text);
+  latest.current = text;
+  useEffect(() => {
+    let isGone = false;
+    void import('./editor.ts').then(({ openEditor }) => {
+      if (isGone || box.current === null) return;
+      view.current = openEditor(box.current, { text: latest.current.sql, onChange, onRun });
+      view.current.focus();
+    });
+    return () => {
+      isGone = true;
+      view.current?.destroy();
+    };
+  }, [onChange, onRun]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === undefined || editor.state.doc.toString() === text.sql) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text.sql } });
+    editor.focus();
+  }, [text]);
+  return <div class="editor" ref={box} />;
 }
