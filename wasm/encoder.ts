@@ -3,15 +3,16 @@
 import { addHashes, fillFilter } from './encoder/bloom';
 import { bounds, boundsOfBits, boundsOfEntries, boundsOfNumbers, boundsOfTexts } from './encoder/bounds';
 import { addValues, bitsOf, Dictionary, dropDictionary, newDictionary, positions } from './encoder/dictionary';
-import { encodeIndices, roomForIndices } from './encoder/indices';
 import { BOOL, Kind, TEXT, widthOf } from './encoder/kind';
 import {
   countNulls,
   denseNumbers,
   denseOffsets,
   encodeBits,
+  encodeIndices,
   encodeLevels,
   encodeTexts,
+  roomForIndices,
   roomForLevels,
   unpackTexts,
 } from './encoder/values';
