@@ -1,5 +1,4 @@
-import { masterchain, pipeline, table } from 'tonlake/pipeline';
-import { blockColumns } from './tables/block_columns.ts';
+import { field, masterchain, pipeline, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'blocks',
@@ -20,7 +19,48 @@ export default pipeline({
       key: ['workchain', 'shard', 'seqno'],
       sort: ['mc_block_seqno', 'workchain', 'shard', 'seqno'],
       time: 'gen_utime',
-      columns: blockColumns,
+      columns: {
+        workchain: field('/workchain', '-1 is the masterchain, 0 the basechain'),
+        shard: field('/shard', 'shard of the block'),
+        seqno: field('/seqno', 'sequence number within the shard'),
+        root_hash: field('/root_hash', 'root cell hash of the block').bloomFilter(),
+        file_hash: field('/file_hash', 'hash of the serialized block').bloomFilter(),
+        mc_block_workchain: field('/masterchain_block_ref/workchain', 'always -1'),
+        mc_block_shard: field('/masterchain_block_ref/shard', 'always the masterchain shard'),
+        mc_block_seqno: field(
+          '/masterchain_block_ref/seqno',
+          'masterchain block that includes this block; for a masterchain block, its own seqno',
+        ),
+        global_id: field('/global_id', 'network id: -239 is mainnet, -3 testnet'),
+        version: field('/version', 'version of the block format'),
+        after_merge: field('/after_merge', 'first block after a merge of two shards'),
+        before_split: field('/before_split', 'last block before a split of the shard'),
+        after_split: field('/after_split', 'first block after a split of the shard'),
+        want_merge: field('/want_merge', 'the validators propose a merge'),
+        want_split: field('/want_split', 'the validators propose a split'),
+        key_block: field('/key_block', 'key block: contains the network configuration'),
+        vert_seqno_incr: field('/vert_seqno_incr', 'the vertical seqno is increased'),
+        flags: field('/flags', 'header flags'),
+        gen_utime: field('/gen_utime', 'time of the block'),
+        start_lt: field('/start_lt', 'first logical time of the block'),
+        end_lt: field('/end_lt', 'last logical time of the block'),
+        validator_list_hash_short: field(
+          '/validator_list_hash_short',
+          'short hash of the validator list; unsigned on chain, signed here',
+        ),
+        gen_catchain_seqno: field('/gen_catchain_seqno', 'seqno of the catchain session that created the block'),
+        min_ref_mc_seqno: field('/min_ref_mc_seqno', 'oldest masterchain block that it references'),
+        prev_key_block_seqno: field('/prev_key_block_seqno', 'seqno of the previous key block'),
+        vert_seqno: field('/vert_seqno', 'vertical seqno'),
+        master_ref_seqno: field(
+          '/master_ref_seqno',
+          'masterchain block that a shard block references, not the one that includes it; 0 or its own seqno for a masterchain block',
+        ),
+        rand_seed: field('/rand_seed', 'random seed of the block'),
+        created_by: field('/created_by', 'public key of the validator'),
+        tx_count: field('/tx_count', 'number of transactions; an export is verified against it'),
+        prev_blocks: field('/prev_blocks', 'references to the previous block, or to two after a merge'),
+      },
     }),
   ],
 });

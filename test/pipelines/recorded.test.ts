@@ -3,8 +3,9 @@ import { parseSent, type SentValue } from '../../src/api/client/exact-json.ts';
 import { declaredEndpoint } from '../../src/api/endpoints.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import type { Shape } from '../../src/declare/table.ts';
 import { explainRefusal } from '../../src/decode/explain-refusal.ts';
-import { recordsIn } from '../../src/decode/reshape.ts';
+import { valueAt } from '../../src/decode/read-cell.ts';
 import { recordedAnswer } from '../client/recorded.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../decode/reading.ts';
@@ -65,4 +66,26 @@ function recordsOf(pipeline: PipelineDef, body: Buffer): readonly SentValue[] {
   const { rows } = baseOf(pipeline);
   if (rows.kind !== 'records') return [];
   return recordsIn(rows.path, rows.shape, parseSent(body, pipeline.name)) as readonly SentValue[];
+}
+
+/**
+ * The list of records of a parsed response, as the kernel finds it in the bytes; anything else if it has no such list.
+ *
+ * @param path JSON pointer of the list, without a shape
+ */
+function recordsIn(path: string, shape: Shape | undefined, page: unknown): unknown {
+  switch (shape) {
+    case undefined:
+      return valueAt(page, path) ?? [];
+    case 'list':
+      return page;
+    case 'one':
+      return [page];
+    case 'map':
+      return Object.entries(page ?? {}).map(([key, value]) => ({ key, value }));
+    case 'bodies': {
+      const bodies = valueAt(page, '/bodies') ?? [];
+      return Array.isArray(bodies) ? bodies.map((value: unknown) => ({ value })) : bodies;
+    }
+  }
 }
