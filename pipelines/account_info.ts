@@ -14,8 +14,6 @@ export default pipeline({
   tables: [
     table('account_info', {
       grain: 'one account at one reading',
-      record: 'V2AddressInformation',
-      rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       columns: {
         address: fromRequest('raw-address', 'address', 'account'),

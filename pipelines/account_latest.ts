@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('account_latest', {
       grain: 'one account at one reading',
-      record: 'AccountStateFull',
-      rows: { kind: 'records', path: '/accounts' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'account').bloomFilter().required(),

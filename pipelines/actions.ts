@@ -20,8 +20,6 @@ export default pipeline({
   tables: [
     table('actions', {
       grain: 'one action of a trace, listed with the masterchain block in which the trace ends',
-      record: 'Action',
-      rows: { kind: 'records', path: '/actions' },
       key: ['trace_id', 'action_id'],
       sort: ['trace_mc_seqno_end', 'trace_end_lt', 'end_lt', 'action_id'],
       time: 'trace_end_utime',

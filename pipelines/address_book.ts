@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('address_book', {
       grain: 'one account at one reading',
-      record: 'AddressBookRow',
-      rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
       columns: {
         address: rawAddress('/key', 'account, as requested').bloomFilter(),

@@ -19,8 +19,6 @@ export default pipeline({
   tables: [
     table('adjacent_transactions', {
       grain: 'one parent or child of a transaction at one reading',
-      record: 'Transaction',
-      rows: { kind: 'records', path: '/transactions' },
       key: ['of_hash', 'hash', '_read_at'],
       sort: ['of_hash', 'lt', 'account'],
       time: 'now',

@@ -14,8 +14,6 @@ export default pipeline({
     table('blocks', {
       grain: 'one block of any workchain',
       plays: 'headers',
-      record: 'Block',
-      rows: { kind: 'records', path: '/blocks' },
       key: ['workchain', 'shard', 'seqno'],
       sort: ['mc_block_seqno', 'workchain', 'shard', 'seqno'],
       time: 'gen_utime',

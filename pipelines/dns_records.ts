@@ -14,8 +14,6 @@ export default pipeline({
   tables: [
     table('dns_records', {
       grain: 'one domain at one reading',
-      record: 'DNSRecord',
-      rows: { kind: 'records', path: '/records' },
       key: ['nft_item_address', '_read_at'],
       columns: {
         nft_item_address: field('/nft_item_address', 'NFT of the domain'),

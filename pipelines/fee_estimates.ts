@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('fee_estimates', {
       grain: 'one message at one reading',
-      record: 'V2EstimateFeeResult',
-      rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['msg_hash', '_read_at'],
       columns: {
         msg_hash: fromRequest('base64-hash', 'msg_hash', 'message'),

@@ -15,8 +15,6 @@ export default pipeline({
   tables: [
     table('get_method_results', {
       grain: 'one call of a get-method',
-      record: 'V2RunGetMethodResult',
-      rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', 'method', 'arguments', '_read_at'],
       sort: ['address', 'method'],
       columns: {

@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('jetton_burns', {
       grain: 'one burn, identified by its transaction on the jetton wallet',
-      record: 'JettonBurn',
-      rows: { kind: 'records', path: '/jetton_burns' },
       key: ['tx_hash'],
       sort: ['tx_lt', 'jetton_wallet'],
       time: 'tx_now',

@@ -8,8 +8,6 @@ export default pipeline({
   tables: [
     table('jetton_masters', {
       grain: 'one jetton at one reading',
-      record: 'JettonMaster',
-      rows: { kind: 'records', path: '/jetton_masters' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'jetton master').bloomFilter(),

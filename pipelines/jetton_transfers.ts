@@ -18,8 +18,6 @@ export default pipeline({
     table('jetton_transfers', {
       grain:
         'one transfer, identified by its transaction on the jetton wallet of the sender; it may still fail later in its trace',
-      record: 'JettonTransfer',
-      rows: { kind: 'records', path: '/jetton_transfers' },
       key: ['tx_hash'],
       sort: ['tx_lt', 'jetton_wallet'],
       time: 'tx_now',

@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('jetton_wallets', {
       grain: 'one jetton wallet at one reading',
-      record: 'JettonWallet',
-      rows: { kind: 'records', path: '/jetton_wallets' },
       key: ['address', '_read_at'],
       sort: ['jetton', 'address'],
       columns: {

@@ -12,8 +12,6 @@ export default pipeline({
   tables: [
     table('message_links', {
       grain: 'one message created by a transaction; two rows if its trace is broken',
-      record: 'Message',
-      rows: { kind: 'records', path: '/messages' },
       key: ['msg_hash', 'in_msg_tx_hash'],
       sort: ['created_lt', 'msg_hash'],
       time: 'created_at',

@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('multisig_orders', {
       grain: 'one order at one reading',
-      record: 'MultisigOrder',
-      rows: { kind: 'records', path: '/orders' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'contract of the order').bloomFilter(),

@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('multisig_wallets', {
       grain: 'one multisig contract at one reading',
-      record: 'Multisig',
-      rows: { kind: 'records', path: '/multisigs' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'multisig contract').bloomFilter(),

@@ -8,8 +8,6 @@ export default pipeline({
   tables: [
     table('nft_collections', {
       grain: 'one collection at one reading',
-      record: 'NFTCollection',
-      rows: { kind: 'records', path: '/nft_collections' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'collection').bloomFilter(),

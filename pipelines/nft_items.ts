@@ -18,8 +18,6 @@ export default pipeline({
   tables: [
     table('nft_items', {
       grain: 'one NFT at one reading',
-      record: 'NFTItem',
-      rows: { kind: 'records', path: '/nft_items' },
       key: ['address', '_read_at'],
       without: { '/collection': 'a copy of the row of nft_collections, joined by collection_address' },
       columns: {

@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('nft_sales', {
       grain: 'one sale, auction or telemint item at one reading',
-      record: 'NFTSale',
-      rows: { kind: 'records', path: '/nft_sales' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'sale contract').bloomFilter(),

@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('nft_transfers', {
       grain: 'one transfer, identified by its transaction on the NFT item',
-      record: 'NFTTransfer',
-      rows: { kind: 'records', path: '/nft_transfers' },
       key: ['tx_hash'],
       sort: ['tx_lt', 'nft_item_address'],
       time: 'tx_now',

@@ -12,8 +12,6 @@ export default pipeline({
     table('pending_actions', {
       grain: 'one action, as one watch saw it: a row when it is new, and whenever it has changed',
       plays: 'pendingActions',
-      record: 'Action',
-      rows: { kind: 'records', path: '/actions' },
       key: ['trace_external_hash', 'action_id', '_watch_at', 'seen_at'],
       sort: ['seen_at', 'trace_external_hash', 'action_id'],
       columns: {

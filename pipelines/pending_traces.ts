@@ -12,8 +12,6 @@ export default pipeline({
     table('pending_traces', {
       grain: 'one trace, as one watch saw it: a row when it is new, and whenever it has changed',
       plays: 'pendingTraces',
-      record: 'Trace',
-      rows: { kind: 'records', path: '/traces' },
       key: ['external_hash', '_watch_at', 'seen_at'],
       sort: ['seen_at', 'external_hash'],
       without: {

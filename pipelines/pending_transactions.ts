@@ -57,8 +57,6 @@ export default pipeline({
     table('pending_transactions', {
       grain: 'one transaction, as one watch saw it: a row when it is new, and whenever it has changed',
       plays: 'pendingTransactions',
-      record: 'Transaction',
-      rows: { kind: 'records', path: '/transactions' },
       key: ['hash', '_watch_at', 'seen_at'],
       sort: ['seen_at', 'hash'],
       columns: {

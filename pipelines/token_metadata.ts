@@ -17,8 +17,6 @@ export default pipeline({
   tables: [
     table('token_metadata', {
       grain: 'one token contract at one reading',
-      record: 'AddressMetadata',
-      rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
       columns: {
         address: rawAddress('/key', 'token contract; may be one that was not requested').bloomFilter(),

@@ -8,8 +8,6 @@ export default pipeline({
   tables: [
     table('top_accounts', {
       grain: 'one account at one reading',
-      record: 'AccountBalance',
-      rows: { kind: 'records', path: '/rows', shape: 'list' },
       key: ['account', '_read_at'],
       columns: {
         account: field('/account', 'account').bloomFilter(),

@@ -14,8 +14,6 @@ export default pipeline({
     table('traces', {
       grain: 'one complete trace, listed with the masterchain block of its last transaction',
       plays: 'wholeTraces',
-      record: 'Trace',
-      rows: { kind: 'records', path: '/traces' },
       key: ['trace_id'],
       sort: ['mc_seqno_end', 'end_lt', 'trace_id'],
       time: 'end_utime',

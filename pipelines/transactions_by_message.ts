@@ -20,8 +20,6 @@ export default pipeline({
   tables: [
     table('transactions_by_message', {
       grain: 'one transaction at one reading',
-      record: 'Transaction',
-      rows: { kind: 'records', path: '/transactions' },
       key: ['hash', '_read_at'],
       sort: ['lt', 'account'],
       time: 'now',

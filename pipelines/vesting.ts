@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('vesting', {
       grain: 'one vesting contract at one reading',
-      record: 'VestingInfo',
-      rows: { kind: 'records', path: '/vesting_contracts' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'vesting contract').bloomFilter().required(),

@@ -15,8 +15,6 @@ export default pipeline({
   tables: [
     table('wallet_info', {
       grain: 'one wallet at one reading',
-      record: 'V2WalletInformation',
-      rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       columns: {
         address: fromRequest('raw-address', 'address', 'wallet'),

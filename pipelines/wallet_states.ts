@@ -16,8 +16,6 @@ export default pipeline({
   tables: [
     table('wallet_states', {
       grain: 'one account at one reading',
-      record: 'WalletState',
-      rows: { kind: 'records', path: '/wallets' },
       key: ['address', '_read_at'],
       columns: {
         address: field('/address', 'account').bloomFilter(),

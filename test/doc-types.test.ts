@@ -59,8 +59,7 @@ test('the key, sort and time of a pipeline of your own are names of its columns 
   const declare = (key: string, sort: string, time: string): string => `
     import { field, table } from 'tonlake/pipeline';
     table('burns', {
-      grain: 'one burn', record: 'JettonBurn', rows: { kind: 'records', path: '/jetton_burns' },
-      key: ['${key}'], sort: ['${sort}'], time: '${time}',
+      grain: 'one burn', key: ['${key}'], sort: ['${sort}'], time: '${time}',
       columns: {
         tx_hash: field('/transaction_hash', 'transaction'), tx_lt: field('/transaction_lt', 'time'),
         tx_now: field('/transaction_now', 'time'),

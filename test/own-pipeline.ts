@@ -14,7 +14,6 @@ export const [OWN_ORDERS = '', EVERY = '', SOME_STATES = ''] = [...PAGE.matchAll
 
 /** A list without a check of its paths, as in a first draft. */
 export const DRAFT = [
-  [/ *record: .*\n/, ''],
   ['import { field', 'import { base64Hash, decimal38, lt, rawAddress, unixSeconds'],
   ["field('/transaction_hash'", "base64Hash('/transaction_hash'"],
   ["field('/transaction_lt'", "lt('/transaction_lt'"],

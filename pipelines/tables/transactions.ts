@@ -117,8 +117,6 @@ export const transactionColumns = {
 export const transactions = table('transactions', {
   grain: 'one transaction of one account',
   plays: 'counted',
-  record: 'Transaction',
-  rows: { kind: 'records', path: '/transactions' },
   key: ['hash'],
   sort: ['lt', 'account'],
   time: 'now',

@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts';
-import { usage } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Endpoint } from './endpoint.ts';
 import { accountEndpoints } from './endpoints/account-endpoints.ts';
@@ -33,7 +33,13 @@ function isEndpointName(name: string): name is EndpointName {
 /** The endpoint that a pipeline declares: `GET /blocks`. @throws {UsageError} as `endpointByPath` */
 export function declaredEndpoint(text: string): Endpoint {
   const [method, path = ''] = text.split(' ');
-  return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+  try {
+    return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+  } catch (error) {
+    throw error instanceof UsageError
+      ? error.with({ problem: `expected an endpoint, got ${JSON.stringify(text)}` })
+      : error;
+  }
 }
 
 /**

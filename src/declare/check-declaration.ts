@@ -1,5 +1,6 @@
 import { type Endpoint, parametersOf } from '../api/endpoint.ts';
 import { declaredEndpoint } from '../api/endpoints.ts';
+import { fieldsOf } from '../api/records.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
@@ -8,7 +9,7 @@ import { kinds } from './kind.ts';
 import { PROVEN_AS } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
 import { ROLES } from './roles.ts';
-import type { TableDef } from './table.ts';
+import { recordsOf, type TableDef, TableDraft } from './table.ts';
 import { requestedColumns, type WalkCode, type WalkDef } from './walk.ts';
 
 const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral', 'custom'];
@@ -38,7 +39,10 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
   for (const name of [...Object.keys(pipeline.parameters), ...walkParameters(pipeline.walk)]) {
     requireChoice(file, `a parameter of ${pipeline.endpoint}`, name, known);
   }
-  for (const table of pipeline.tables) checkTable(file, table);
+  for (const table of pipeline.tables) {
+    checkTable(file, table);
+    checkRows(file, pipeline, endpoint, table);
+  }
   checkRoles(file, pipeline);
 }
 
@@ -86,7 +90,8 @@ export function relationsOf(pipelines: readonly PipelineDef[]): readonly string[
 
 function isPipeline(value: unknown): value is PipelineDef {
   if (typeof value !== 'object' || value === null) return false;
-  return ['name', 'endpoint', 'walk', 'tables', 'parameters'].every((field) => field in value);
+  if (!['name', 'endpoint', 'walk', 'parameters'].every((field) => field in value)) return false;
+  return 'tables' in value && Array.isArray(value.tables) && !value.tables.some((table) => table instanceof TableDraft);
 }
 
 /** The place of a function in a declaration: `walk.query`. */
@@ -105,8 +110,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
   try {
     found = declaredEndpoint(endpoint);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw refusal(file, 'an endpoint', JSON.stringify(endpoint), error.hint ?? '', error);
+    throw error instanceof UsageError ? error.with({ of: file }) : error;
   }
   if (found.sends === true) {
     throw refusal(
@@ -117,6 +121,17 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
     );
   }
   return found;
+}
+
+/** Rows of the endpoint are where it sends them. */
+function checkRows(file: string, { endpoint }: PipelineDef, { answer }: Endpoint, { name, rows }: TableDef): void {
+  if (rows.kind !== 'records') return;
+  const sent = recordsOf(answer);
+  const isSent = rows.path === sent.path && (rows.shape ?? '') === (sent.shape ?? '');
+  const isBodies = rows.shape === 'bodies' && fieldsOf(answer.record)?.['bodies'] !== undefined;
+  if (isSent || isBodies) return;
+  const [expected, got] = [sent, rows].map(({ path, shape }) => (shape ? `${path} with shape ${shape}` : path));
+  throw refusal(file, `${expected}, the rows of ${endpoint}, for ${name}`, String(got), 'leave out rows');
 }
 
 /** Parameters that the walk adds to the declared ones. */

@@ -56,6 +56,7 @@ export {
   type RowsFrom,
   type Shape,
   type TableDef,
+  type TableDraft,
   type TableOptions,
   table,
   type ViewDef,

@@ -1,8 +1,9 @@
 import { decorations } from '../api/endpoint.ts';
+import { declaredEndpoint } from '../api/endpoints.ts';
 import type { Span } from '../core/span.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { viewsOfReadings } from './reading-views.ts';
-import type { LeftOut, TableDef } from './table.ts';
+import { type LeftOut, type TableDef, TableDraft } from './table.ts';
 import type { MasterchainWalk, Proof, WalkDef } from './walk.ts';
 
 /** A walk over one endpoint that feeds one or more tables. */
@@ -33,12 +34,17 @@ export interface PipelineDef {
 
 /** Options of a pipeline. By default it is of version 1 and ignores `address_book` and `metadata`. */
 export interface PipelineOptions
-  extends Pick<PipelineDef, 'name' | 'doc' | 'walk' | 'tables' | 'crossCheck' | 'example'>,
+  extends Pick<PipelineDef, 'name' | 'doc' | 'walk' | 'crossCheck' | 'example'>,
     Partial<Pick<PipelineDef, 'parameters' | 'needs' | 'provenBy' | 'ignore' | 'version'>> {
   readonly endpoint: `${'GET' | 'POST'} /${string}`;
+  readonly tables: readonly (TableDef | TableDraft)[];
 }
 
-/** Declares a pipeline; the default export of a file in `pipelines/`. */
+/**
+ * Declares a pipeline; the default export of a file in `pipelines/`.
+ *
+ * @throws {UsageError} for an unknown endpoint, or a column for a field that its record does not have
+ */
 export function pipeline<const Walk extends WalkDef>(
   options: PipelineOptions & { readonly walk: Walk },
 ): PipelineDef & { readonly walk: Walk } {
@@ -49,11 +55,15 @@ export function pipeline<const Walk extends WalkDef>(
     ignore: decorations,
     version: 1,
     ...options,
-    tables: options.tables.map((table) => ({
-      ...table,
-      views: [...viewsOfReadings(options.walk, table), ...table.views],
-    })),
+    tables: options.tables.map((declared) => {
+      const table = declared instanceof TableDraft ? rowsOf(options.endpoint, declared) : declared;
+      return { ...table, views: [...viewsOfReadings(options.walk, table), ...table.views] };
+    }),
   };
+}
+
+function rowsOf(endpoint: string, draft: TableDraft): TableDef {
+  return draft.of(endpoint, declaredEndpoint(endpoint).answer);
 }
 
 export type PipelineOf<Walk extends WalkDef> = PipelineDef & { readonly walk: Walk };

@@ -1,6 +1,8 @@
+import type { AnswerShape } from '../api/endpoint.ts';
 import { type FieldType, typeOfField } from '../api/field-path.ts';
 import { type RecordName, recordNames } from '../api/records.ts';
 import { requireKnown } from '../core/did-you-mean.ts';
+import { usage } from '../core/errors.ts';
 import { type ColumnDef, ColumnDraft } from './column.ts';
 import type { RoleName } from './roles.ts';
 
@@ -66,11 +68,16 @@ export interface SkippedField {
   readonly isWhole: boolean;
 }
 
-/** @typeParam C names of its columns, of which key, sort and time are some */
-export interface TableOptions<C extends string = string>
-  extends Pick<TableDef, 'grain' | 'rows' | 'plays'>,
+/**
+ * @typeParam C names of its columns, of which key, sort and time are some
+ * @typeParam Rows undefined for the rows of the endpoint
+ */
+export interface TableOptions<C extends string = string, Rows extends RowsFrom | undefined = RowsFrom | undefined>
+  extends Pick<TableDef, 'grain' | 'plays'>,
     Partial<Pick<TableDef, 'without' | 'views'>> {
-  /** API record of a row; needed for columns declared with `field`. */
+  /** Default: the rows that the pipeline's endpoint sends. */
+  readonly rows?: Rows;
+  /** API record of a row inside other rows, for columns declared with `field`. Rows of an endpoint have its record. */
   readonly record?: RecordName;
   readonly key: readonly NoInfer<C>[];
   /** Default: the key without `_read_at`. */
@@ -79,11 +86,63 @@ export interface TableOptions<C extends string = string>
   readonly columns: Readonly<Record<C, ColumnDraft>>;
 }
 
-/** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
-export function table<C extends string>(name: string, options: TableOptions<C>): TableDef {
-  const own: TableOptions['columns'] = options.columns;
-  const drafts = [...Object.entries(own), ...Object.entries(addedColumns(options))];
-  if (options.record !== undefined) requireKnown('a record of the API', options.record, recordNames, 'unknown-record');
+/** A table before its pipeline says which rows the endpoint sends. */
+export class TableDraft {
+  private readonly name: string;
+  private readonly options: TableOptions;
+
+  constructor(name: string, options: TableOptions) {
+    this.name = name;
+    this.options = options;
+  }
+
+  /**
+   * The table with the rows of an endpoint.
+   *
+   * @throws {UsageError} if it names another record, or the record lacks a field
+   */
+  of(endpoint: string, answer: AnswerShape): TableDef {
+    const { record = answer.record } = this.options;
+    if (record !== answer.record) {
+      throw usage(`${answer.record}, the record of ${endpoint}, for ${this.name}`, record, {
+        code: 'other-record',
+        hint: 'leave out record',
+      });
+    }
+    return defineTable(this.name, { ...this.options, record, rows: recordsOf(answer) });
+  }
+}
+
+/** Where the rows of an answer are. */
+export function recordsOf(answer: AnswerShape): Extract<RowsFrom, { kind: 'records' }> {
+  if (answer.kind === 'rows') return { kind: 'records', path: `/${answer.rows}` };
+  return { kind: 'records', path: '/rows', shape: answer.kind === 'record' ? 'one' : answer.kind };
+}
+
+/**
+ * Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records.
+ *
+ * @returns without `rows` a draft, which `pipeline` completes
+ * @throws {UsageError} for a record that the API does not have, or a field that the record does not have
+ */
+export function table<C extends string, Rows extends RowsFrom | undefined = undefined>(
+  name: string,
+  options: TableOptions<C, Rows>,
+): Rows extends RowsFrom ? TableDef : TableDraft;
+export function table(name: string, options: TableOptions): TableDef | TableDraft {
+  const { rows, record } = options;
+  if (record !== undefined) requireKnown('a record of the API', record, recordNames, 'unknown-record');
+  if (rows === undefined) return new TableDraft(name, options);
+  if (rows.kind === 'records' && record !== undefined) {
+    throw usage(`rows or their record for ${name}`, 'both', { code: 'other-record', hint: 'leave out both' });
+  }
+  return defineTable(name, { ...options, rows });
+}
+
+type Placed = TableOptions<string, RowsFrom> & { readonly rows: RowsFrom };
+
+function defineTable(name: string, options: Placed): TableDef {
+  const drafts = [...Object.entries(options.columns), ...Object.entries(addedColumns(options))];
   const columns: readonly ColumnDef[] = drafts.map(([column, draft]) =>
     draft.named(column, (path) => typeInRecord(options, path)),
   );
@@ -101,7 +160,7 @@ export function table<C extends string>(name: string, options: TableOptions<C>):
   };
 }
 
-function addedColumns({ time, rows, columns }: TableOptions): Readonly<Record<string, ColumnDraft>> {
+function addedColumns({ time, rows, columns }: Placed): Readonly<Record<string, ColumnDraft>> {
   const added: Record<string, ColumnDraft> = {};
   if (time !== undefined) {
     const origin = { kind: 'time', column: time } as const;
@@ -119,7 +178,7 @@ function addedColumns({ time, rows, columns }: TableOptions): Readonly<Record<st
 }
 
 /** Rows from a map have its values at `/value`. */
-function typeInRecord({ record, rows }: TableOptions, path: string): FieldType | undefined {
+function typeInRecord({ record, rows }: Placed, path: string): FieldType | undefined {
   if (record === undefined) return undefined;
   const isMap = rows.kind === 'records' && rows.shape === 'map';
   return typeOfField(record, isMap ? path.replace(/^\/value/, '') : path);

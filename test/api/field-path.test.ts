@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { declaredEndpoint } from '../../src/api/endpoints.ts';
 import { typeOfField } from '../../src/api/field-path.ts';
-import { field, table, text } from '../../src/declare/index.ts';
+import { field, type TableOptions, table, text } from '../../src/declare/index.ts';
 
 describe('the type of a field, as the description of the API says it', () => {
   test.each([
@@ -32,11 +33,11 @@ describe('the type of a field, as the description of the API says it', () => {
 });
 
 describe('a table of a record', () => {
-  const columnsOf = (columns: Parameters<typeof table>[1]['columns']) =>
-    table('headers', {
-      ...{ grain: 'one block', record: 'Block', rows: { kind: 'records', path: '/blocks' }, key: ['seqno'], sort: [] },
-      columns,
-    }).columns;
+  const columnsOf = (columns: TableOptions['columns']) =>
+    table('headers', { grain: 'one block', key: ['seqno'], sort: [], columns }).of(
+      'GET /blocks',
+      declaredEndpoint('GET /blocks').answer,
+    ).columns;
 
   test('takes from it what the declaration leaves out', () => {
     expect(columnsOf({ end: field('/end_lt', 'last logical time') })[0]).toMatchObject({

@@ -16,7 +16,6 @@ export default pipeline({
   tables: [
     table('own', {
       grain: 'one domain at one reading',
-      rows: { kind: 'records', path: '/records' },
       key: ['domain', '_read_at'],
       sort: ['domain'],
       columns: { domain: text('/domain', 'name'), wallet: fromRequest('raw-address', 'wallet', 'account'), ...reading() },
@@ -156,10 +155,40 @@ test.each([
     "usage own_a.js: expected a field of the table's record for column domain, got /domian; hint: declare it",
   ],
   [
+    'the record of another endpoint',
+    "grain: 'one",
+    "record: 'JettonTransfer', grain: 'one",
+    'usage own_a.js: expected DNSRecord, the record of GET /dns/records, for own, got JettonTransfer; hint: leave out record',
+  ],
+  [
+    'rows that its endpoint does not send',
+    "grain: 'one",
+    "rows: { kind: 'records', path: '/domains' }, grain: 'one",
+    'usage own_a.js: expected /records, the rows of GET /dns/records, for own, got /domains; hint: leave out rows',
+  ],
+  [
+    'rows of another shape than its endpoint sends',
+    "grain: 'one",
+    "rows: { kind: 'records', path: '/records', shape: 'list' }, grain: 'one",
+    'for own, got /records with shape list; hint: leave out rows',
+  ],
+  [
+    'both rows and their record',
+    "grain: 'one",
+    "rows: { kind: 'records', path: '/records' }, record: 'DNSRecord', grain: 'one",
+    'usage own_a.js: expected rows or their record for own, got both; hint: leave out both',
+  ],
+  [
     'no pipeline',
     'export default pipeline(',
     'export const mine = pipeline(',
     'expected a pipeline as its default export, got undefined',
+  ],
+  [
+    'tables that no pipeline completes',
+    'export default pipeline({',
+    'export default ({ parameters: {}, needs: [], provenBy: [], ignore: [], version: 1,',
+    'expected a pipeline as its default export, got object; hint: export default pipeline({ name: ... })',
   ],
 ])('a file with %s is refused', async (what, from, to, says) => {
   const columns = what === 'two columns of one name';
@@ -175,6 +204,21 @@ test.each([
   expect(formatError(error)).toContain(
     says ?? 'usage own_a.js: expected each column of own once, got block_time twice',
   );
+});
+
+test.each([
+  ['GET /jetton/burns', "rows: { kind: 'records', path: '/jetton_burns' }", '/jetton_burns', undefined],
+  ['GET /topAccountsByBalance', "rows: { kind: 'records', path: '/rows', shape: 'list' }", '/rows', 'list'],
+  ['GET /addressBook', "rows: { kind: 'records', path: '/rows', shape: 'map' }", '/rows', 'map'],
+  ['GET /walletInformation', "rows: { kind: 'records', path: '/rows', shape: 'one' }", '/rows', 'one'],
+  ['POST /decode', "record: 'DecodeResponse'", '/rows', 'one'],
+  ['POST /decode', "rows: { kind: 'records', path: '/rows', shape: 'bodies' }", '/rows', 'bodies'],
+])('the rows of a table of %s may be said as %s, or left out', async (endpoint, said, path, shape) => {
+  const text = WHOLE.replace('GET /dns/records', endpoint).replace("keys: ['wallet']", 'keys: []');
+  const rows = shape === undefined ? { kind: 'records', path } : { kind: 'records', path, shape };
+  const written = await load(text.replace("grain: 'one", `${said}, grain: 'one`));
+  expect(written.table('own').rows).toEqual(rows);
+  if (shape !== 'bodies') expect((await load(text)).table('own')).toEqual(written.table('own'));
 });
 
 test('a module in a folder of CommonJS is refused with what to do about it', async () => {
@@ -198,8 +242,6 @@ export default pipeline({
   tables: [
     table('own', {
       grain: 'one wallet at one reading',
-      record: 'JettonWallet',
-      rows: { kind: 'records', path: '/jetton_wallets' },
       key: ['jetton', '_read_at'],
       columns: {
         jetton: field('/jetton', 'jetton'),
