@@ -1,12 +1,11 @@
 import { actionTypes, block, fromRequest, pipeline, table } from 'tonlake/pipeline';
-import { actionColumns } from './tables/action_columns.ts';
+import { actionColumns, supportedActionTypes } from './tables/action_columns.ts';
 
 export default pipeline({
   name: 'actions',
   doc: 'What traces did, as classified by the source: transfers, swaps, mints, stakes.',
   endpoint: 'GET /actions',
-  // A fixed list: the default depends on the version of the server.
-  parameters: { sort: 'asc', supported_action_types: ['v4', 'tgbtc'] },
+  parameters: { sort: 'asc', supported_action_types: supportedActionTypes },
   // The source writes actions some time after the block, newest blocks first.
   walk: block({
     seqno: 'mc_seqno',

@@ -1,4 +1,5 @@
 import { field, fromRequest, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { crossingMessages } from './tables/crossing_messages.ts';
 import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
@@ -10,9 +11,7 @@ export default pipeline({
     columns: ['in_msg', 'out_msgs'],
     match: 'messages',
     query: `SELECT tx_hash AS hash, string_agg(msg_hash, ' ' ORDER BY msg_hash) AS messages FROM messages
-    WHERE tx_mc_block_seqno BETWEEN $from AND $to AND tx_hash IN (SELECT tx_hash FROM messages AS one
-      WHERE source IS NOT NULL AND destination IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to
-        AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction))
+    WHERE tx_mc_block_seqno BETWEEN $from AND $to AND tx_hash IN (SELECT tx_hash ${crossingMessages})
     GROUP BY tx_hash`,
   }),
   needs: ['transactions'],

@@ -1,15 +1,18 @@
 import { field, ltWindows, pipeline, table } from 'tonlake/pipeline';
 
+/** Opcode of `burn`, the message that a row is about. */
+const BURN = 0x595f07bc;
+
 export default pipeline({
   name: 'jetton_burns',
   doc: 'Jetton burns; aborted ones are included, with tx_aborted true.',
   endpoint: 'GET /jetton/burns',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: BURN, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',
-    opcode: 0x595f07bc,
+    opcode: BURN,
     account: 'jetton_wallet',
     isAbortedListed: true,
     contracts: { table: 'jetton_wallets', column: 'address', path: '/jetton/wallets', list: 'jetton_wallets' },

@@ -1,15 +1,18 @@
 import { field, ltWindows, pipeline, table, textComment } from 'tonlake/pipeline';
 
+/** Opcode of `transfer`, the message that a row is about. */
+const TRANSFER = 0x0f8a7ea5;
+
 export default pipeline({
   name: 'jetton_transfers',
   doc: 'Jetton transfers processed by verified jetton wallets; the API does not list aborted ones.',
   endpoint: 'GET /jetton/transfers',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: TRANSFER, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',
-    opcode: 0x0f8a7ea5,
+    opcode: TRANSFER,
     account: 'jetton_wallet',
     isAbortedListed: false,
     contracts: { table: 'jetton_wallets', column: 'address', path: '/jetton/wallets', list: 'jetton_wallets' },

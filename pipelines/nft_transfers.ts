@@ -1,15 +1,18 @@
 import { field, ltWindows, pipeline, table, textComment } from 'tonlake/pipeline';
 
+/** Opcode of `transfer`, the message that a row is about. */
+const TRANSFER = 0x5fcc3d14;
+
 export default pipeline({
   name: 'nft_transfers',
   doc: 'NFT transfers; aborted ones are included, with tx_aborted true.',
   endpoint: 'GET /nft/transfers',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x5fcc3d14, parameter: 'item_address' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: TRANSFER, parameter: 'item_address' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',
-    opcode: 0x5fcc3d14,
+    opcode: TRANSFER,
     account: 'nft_item_address',
     isAbortedListed: true,
     contracts: { table: 'nft_items', column: 'address', path: '/nft/items', list: 'nft_items' },

@@ -1,12 +1,12 @@
 import { ephemeral, field, pipeline, table } from 'tonlake/pipeline';
-import { actionColumns } from './tables/action_columns.ts';
+import { actionColumns, supportedActionTypes } from './tables/action_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
 export default pipeline({
   name: 'pending_actions',
   doc: 'Predicted actions of pending traces, for the watched accounts and messages.',
   endpoint: 'GET /pendingActions',
-  parameters: { supported_action_types: ['v4', 'tgbtc'] },
+  parameters: { supported_action_types: supportedActionTypes },
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
   tables: [
     table('pending_actions', {

@@ -1,4 +1,5 @@
 import { ephemeral, field, pipeline, table } from 'tonlake/pipeline';
+import { supportedActionTypes } from './tables/action_columns.ts';
 import { traceColumns } from './tables/trace_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -6,7 +7,7 @@ export default pipeline({
   name: 'pending_traces',
   doc: 'Pending traces of the watched accounts and messages.',
   endpoint: 'GET /pendingTraces',
-  parameters: { supported_action_types: ['v4', 'tgbtc'] },
+  parameters: { supported_action_types: supportedActionTypes },
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
   tables: [
     table('pending_traces', {

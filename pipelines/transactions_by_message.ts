@@ -1,4 +1,5 @@
 import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { crossingMessages } from './tables/crossing_messages.ts';
 import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
@@ -12,9 +13,7 @@ export default pipeline({
     batch: 100,
     limit: 1000,
     copies: 'last',
-    query: `SELECT DISTINCT msg_hash FROM messages AS one
-    WHERE source IS NOT NULL AND destination IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to
-      AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
+    query: `SELECT DISTINCT msg_hash ${crossingMessages}`,
   }),
   needs: ['transactions'],
   tables: [

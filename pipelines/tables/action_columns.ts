@@ -1,5 +1,8 @@
 import { field, text } from 'tonlake/pipeline';
 
+/** Values of `supported_action_types`: a fixed list, because the default depends on the version of the server. */
+export const supportedActionTypes = ['v4', 'tgbtc'];
+
 /** The fields of an action. */
 export const actionColumns = {
   trace_id: field('/trace_id', 'trace id').bloomFilter(),
