@@ -5,9 +5,11 @@ import { declaredEndpoint, endpointNames, endpointOf } from '../../src/api/endpo
 import { parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
 import { kinds } from '../../src/declare/kind.ts';
+import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { WalkDef } from '../../src/declare/walk.ts';
 import { ACCOUNT, HASH } from '../client/recorded.ts';
+import { readFacts } from '../facts.ts';
 import { baseOf } from './encode.ts';
 
 const { pipelines, tables } = await loadRegistry();
@@ -111,6 +113,54 @@ function leavesOf(record: string, at: string): readonly string[] {
       ? leavesOf(content.name, pointer)
       : [pointer];
   });
+}
+
+describe('the order of rows', () => {
+  const facts =
+    readFacts<readonly { method: string; path: string; order: { total_order: boolean | null } }[]>('endpoints');
+  const isTotal = (endpoint: string) =>
+    facts.find(({ method, path }) => `${method} ${path}` === endpoint)?.order.total_order === true;
+
+  test('is total wherever pages are found by offset', () => {
+    const paged = pipelines.flatMap(({ name, ...pipeline }) => (pagedEndpoints(pipeline).every(isTotal) ? [] : [name]));
+    expect(paged).toEqual(Object.keys(PAGED_WITHOUT_ORDER));
+  });
+
+  test('is not total wherever ties are split', () => {
+    const split = pipelines.flatMap(splitEndpoints);
+    expect(split.length).toBeGreaterThan(3);
+    expect(split.filter(isTotal)).toEqual([]);
+  });
+});
+
+/** Pipelines that page an endpoint without a total order, each with the reason why no row is lost. */
+const PAGED_WITHOUT_ORDER: Readonly<Record<string, string>> = {
+  top_accounts: 'the 1000 rows that it reads are one page',
+  transactions_by_message: 'a full page is split by messages; only copies of one transaction tie',
+};
+
+/** Endpoints whose pages are found by `offset`. */
+function pagedEndpoints({ endpoint, walk }: Pick<PipelineDef, 'endpoint' | 'walk'>): readonly string[] {
+  switch (walk.kind) {
+    case 'masterchain':
+      return walk.windows.order === 'total' ? [endpoint, `GET ${walk.windows.path}`] : [];
+    case 'block':
+    case 'lookup':
+      return walk.limit === undefined ? [] : [endpoint];
+    case 'lt':
+      return walk.ties.kind === 'total' ? [endpoint] : [];
+    case 'snapshot':
+      return [endpoint];
+    case 'ephemeral':
+    case 'custom':
+      return [];
+  }
+}
+
+/** Endpoints whose full windows are split instead, by time or by the accounts of their messages. */
+function splitEndpoints({ endpoint, walk }: PipelineDef): readonly string[] {
+  if (walk.kind === 'masterchain') return walk.windows.order === 'ties' ? [`GET ${walk.windows.path}`] : [];
+  return walk.kind === 'lt' && walk.ties.kind === 'content' ? [endpoint] : [];
 }
 
 test('no two tables have one name', () => {
