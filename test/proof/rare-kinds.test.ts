@@ -1,21 +1,25 @@
 import {
   Address,
   beginCell,
-  type Cell,
+  Cell,
+  type Message as CoreMessage,
   Dictionary,
+  type DictionaryValue,
   ExternalAddress,
-  storeCurrencyCollection,
+  loadMessage,
   storeMessage,
   storeSplitMergeInfo,
-  storeTransactionDescription,
+  storeTransaction,
   storeTransactionsStoragePhase,
+  type TransactionDescription,
 } from '@ton/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from './genuine.ts';
 import { statesOf, unnoticed } from './sweep.ts';
 
-const hash = (id: bigint): string => Buffer.from(id.toString(16).padStart(64, '0'), 'hex').toString('base64');
+const bytesOf = (id: bigint): Buffer => Buffer.from(id.toString(16).padStart(64, '0'), 'hex');
+const hash = (id: bigint): string => bytesOf(id).toString('base64');
 const coins = fc.bigInt({ min: 0n, max: 2n ** 62n });
 const id = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const small = fc.nat({ max: 60 });
@@ -70,42 +74,39 @@ interface Made {
 
 interface Message {
   readonly json: Json;
-  readonly cell: Cell;
+  readonly core: CoreMessage;
 }
 
+const inCells: DictionaryValue<CoreMessage> = {
+  serialize: (message, builder) => builder.storeRef(beginCell().store(storeMessage(message))),
+  parse: (slice) => loadMessage(slice.loadRef().beginParse()),
+};
+
+/** @param written its cell, if @ton/core cannot write the description */
 function made(
   seed: Seed,
-  description: Json,
-  written: Cell,
+  { json, core, written }: { readonly json: Json; readonly core: TransactionDescription; readonly written?: Cell },
   { received, sent: out = [] }: { readonly received?: Message; readonly sent?: readonly Message[] } = {},
 ): Made {
-  const sentCells = Dictionary.empty(Dictionary.Keys.Uint(15), Dictionary.Values.Cell());
-  for (const [index, { cell }] of out.entries()) sentCells.set(index, cell);
-  const cell = beginCell()
-    .storeUint(7, 4)
-    .storeUint(seed.account, 256)
-    .storeUint(seed.lt, 64)
-    .storeUint(seed.prev, 256)
-    .storeUint(seed.prevLt, 64)
-    .storeUint(seed.now, 32)
-    .storeUint(out.length, 15)
-    .storeUint(2, 2)
-    .storeUint(2, 2)
-    .store(storeCurrencyCollection(collection(seed.fees, seed.paid)))
-    .storeRef(
-      beginCell()
-        .storeMaybeRef(received?.cell ?? null)
-        .storeDict(sentCells),
-    )
-    .storeRef(beginCell().storeUint(0x72, 8).storeUint(seed.before, 256).storeUint(seed.after, 256))
-    .storeRef(written)
+  const outMessages = Dictionary.empty(Dictionary.Keys.Uint(15), inCells);
+  for (const [index, message] of out.entries()) outMessages.set(index, message.core);
+  const known = {
+    ...{ address: seed.account, lt: seed.lt, prevTransactionHash: seed.prev, prevTransactionLt: seed.prevLt },
+    ...({ now: seed.now, outMessagesCount: out.length, oldStatus: 'active', endStatus: 'active' } as const),
+    ...{ inMessage: received?.core, outMessages, totalFees: collection(seed.fees, seed.paid), description: core },
+    stateUpdate: { oldHash: bytesOf(seed.before), newHash: bytesOf(seed.after) },
+  };
+  const whole = beginCell()
+    .store(storeTransaction({ ...known, raw: Cell.EMPTY, hash: () => Buffer.alloc(0) }))
     .endCell();
+  const refs = written === undefined ? whole.refs : [...whole.refs.slice(0, -1), written];
+  const cell = new Cell({ bits: whole.bits, refs });
   const sent = {
     ...{ account: rawOf(seed.account), hash: cell.hash().toString('base64'), lt: String(seed.lt), now: seed.now },
     ...{ mc_block_seqno: 1, trace_id: null, prev_trans_hash: hash(seed.prev), prev_trans_lt: String(seed.prevLt) },
     ...{ orig_status: 'active', end_status: 'active', total_fees: String(seed.fees) },
-    ...{ total_fees_extra_currencies: wire(seed.paid), description, in_msg: received?.json ?? null },
-    out_msgs: out.map(({ json }) => json),
+    ...{ total_fees_extra_currencies: wire(seed.paid), description: json, in_msg: received?.json ?? null },
+    out_msgs: out.map((message) => message.json),
     block_ref: { workchain: 0, shard: '8000000000000000', seqno: 1 },
     account_state_before: { hash: hash(seed.before) },
     account_state_after: { hash: hash(seed.after) },
@@ -154,7 +155,8 @@ function internal({ now, flags }: Seed, { from, to, lt, value, extra }: Sent): M
     ...{ dest: Address.parse(destination), value: collection(value, extra), ihrFee: flags, forwardFee: 1n },
     ...{ createdLt: lt, createdAt: now },
   };
-  const cell = beginCell().store(storeMessage({ info, body })).endCell();
+  const core = { info, body };
+  const cell = beginCell().store(storeMessage(core)).endCell();
   const json = {
     ...{ hash: cell.hash().toString('base64'), source, destination, value: String(value) },
     ...{ value_extra_currencies: wire(extra), fwd_fee: '1', ihr_fee: '0', created_lt: String(lt) },
@@ -162,7 +164,7 @@ function internal({ now, flags }: Seed, { from, to, lt, value, extra }: Sent): M
     ...{ ihr_disabled: true, bounce: false, bounced: false, import_fee: null, init_state: null },
     message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
   };
-  return { json, cell };
+  return { json, core };
 }
 
 /** A message to an address outside of TON, which the API does not give. */
@@ -171,52 +173,40 @@ function outside({ account, now }: Seed, lt: bigint): Message {
   const source = rawOf(account);
   const dest = new ExternalAddress(lt, 64);
   const info = { type: 'external-out', src: Address.parse(source), dest, createdLt: lt, createdAt: now } as const;
-  const cell = beginCell().store(storeMessage({ info, body })).endCell();
+  const core = { info, body };
+  const cell = beginCell().store(storeMessage(core)).endCell();
   const json = {
     ...{ hash: cell.hash().toString('base64'), source, destination: null, value: null, fwd_fee: null, ihr_fee: null },
     ...{ created_lt: String(lt), created_at: String(now), opcode: '0x00000007', ihr_disabled: null, bounce: null },
     ...{ bounced: null, import_fee: null, init_state: null },
     message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
   };
-  return { json, cell };
+  return { json, core };
 }
 
 const skipped = { skipped: true, reason: 'no_gas' };
 
 /** An ordinary transaction whose compute phase was skipped. */
-function withoutCompute(seed: Seed, messages: Parameters<typeof made>[3]): Made {
+function withoutCompute(seed: Seed, messages: Parameters<typeof made>[2]): Made {
   const { aborted, destroyed } = seed;
   const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
-  const written = storeTransactionDescription({ type: 'generic', creditFirst: true, computePhase, aborted, destroyed });
-  const description = { type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped };
-  return made(seed, description, beginCell().store(written).endCell(), messages);
+  const core = { type: 'generic', creditFirst: true, computePhase, aborted, destroyed } as const;
+  const json = { type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped };
+  return made(seed, { json, core }, messages);
 }
 
 const KINDS: Readonly<Record<string, (seed: Seed) => Made>> = {
   storage: (seed) => {
     const { json, phase } = storageOf(seed);
-    const written = beginCell().store(storeTransactionDescription({ type: 'storage', storagePhase: phase }));
-    return made(seed, { type: 'storage', storage_ph: json }, written.endCell());
+    return made(seed, { json: { type: 'storage', storage_ph: json }, core: { type: 'storage', storagePhase: phase } });
   },
   split_prepare: (seed) => {
     const { aborted, destroyed } = seed;
     const [storage, split] = [storageOf(seed), splitOf(seed)];
     const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
     const written = { storagePhase: storage.phase, splitInfo: split.info, computePhase, aborted, destroyed };
-    return made(
-      seed,
-      {
-        type: 'split_prepare',
-        storage_ph: storage.json,
-        split_info: split.json,
-        compute_ph: skipped,
-        aborted,
-        destroyed,
-      },
-      beginCell()
-        .store(storeTransactionDescription({ type: 'split-prepare', ...written }))
-        .endCell(),
-    );
+    const json = { type: 'split_prepare', storage_ph: storage.json, split_info: split.json, compute_ph: skipped };
+    return made(seed, { json: { ...json, aborted, destroyed }, core: { type: 'split-prepare', ...written } });
   },
   // @ton/core cannot write it as a whole.
   merge_prepare: (seed) => {
@@ -226,23 +216,25 @@ const KINDS: Readonly<Record<string, (seed: Seed) => Made>> = {
       .storeUint(6, 4)
       .store(storeSplitMergeInfo(split.info))
       .store(storeTransactionsStoragePhase(storage.phase))
-      .storeBit(aborted);
-    const description = { type: 'merge_prepare', storage_ph: storage.json, split_info: split.json, aborted };
-    return made(seed, description, written.endCell());
+      .storeBit(aborted)
+      .endCell();
+    const json = { type: 'merge_prepare', storage_ph: storage.json, split_info: split.json, aborted };
+    return made(seed, { json, core: { type: 'storage', storagePhase: storage.phase }, written });
   },
   'an ordinary one with extra currencies': (seed) => {
     const { aborted, destroyed, value, extra, lt, account } = seed;
     const credited = collection(value, extra);
     const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
-    const written = storeTransactionDescription({
-      ...{ type: 'generic', creditFirst: true, creditPhase: { credit: credited }, computePhase, aborted, destroyed },
-    });
-    const description = {
+    const core = {
+      ...({ type: 'generic', creditFirst: true, creditPhase: { credit: credited }, computePhase } as const),
+      ...{ aborted, destroyed },
+    };
+    const json = {
       ...{ type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped },
       credit_ph: { credit: String(value), credit_extra_currencies: wire(extra) },
     };
     const received = internal(seed, { from: seed.sibling, to: account, lt: lt - 1n, value, extra });
-    return made(seed, description, beginCell().store(written).endCell(), { received });
+    return made(seed, { json, core }, { received });
   },
 };
 

@@ -317,9 +317,9 @@ function buildTransaction(row: u32, transaction: Transaction, variant: u8): void
   put(sent, 15);
   putStatus(Tx.orig_status, row);
   putStatus(Tx.end_status, row);
+  putRef(messages);
   putAmount(Tx.total_fees, row, 4);
   putMaybeRef(transaction.fees);
-  putRef(messages);
   putRef(update);
   putRef(description);
   close();

@@ -149,8 +149,8 @@ export class CellHashes {
     cell.uint(STATUS[transaction.origStatus], 2).uint(STATUS[transaction.endStatus], 2);
     const update = new CellBuilder<CellRef>().uint(0x72, 8);
     for (const side of ['before', 'after'] as const) update.hash(this.#chain.stateHash(key, side));
-    cell.ref(this.#messagesOf(key), update.digest(), describe(descriptionOf(key, this.#chain.codec)).digest());
-    return currencies(cell, feesIn(key)).digest();
+    currencies(cell.ref(this.#messagesOf(key)), feesIn(key));
+    return cell.ref(update.digest(), describe(descriptionOf(key, this.#chain.codec)).digest()).digest();
   }
 
   #address(cell: Builder, account: Account | undefined, epoch: number): Builder {
