@@ -8,7 +8,8 @@ export const proofKinds = {
   hash: 'the cell of the transaction: rebuilt from its columns, it has the hash of the transaction',
   header: 'the headers of blocks: their links, numbers, times, and counts of transactions',
   chain: 'the transactions of the same account before and after it (`verify --deep`)',
-  arithmetic: 'a sum: the balance after is that before, plus what was received, minus fees and what was sent',
+  arithmetic:
+    'a sum: the balance after is that before, plus what was received or credited, minus fees and what was sent',
   table: 'rows of another table that say the same',
   nothing: 'nothing: it is what the source answered',
 } as const;

@@ -74,6 +74,31 @@ describe('a damaged warehouse', () => {
   });
 });
 
+test('a balance has the fee of a delivery that did not take place, and lacks what its account burns', async () => {
+  const database = closing(await Database.open(await copyOf(sound)));
+  const sql = checks.find(({ name }) => name === 'transaction_balances')?.parts[0]?.sql ?? '';
+  const received = `hash = (SELECT tx_hash FROM messages JOIN transactions ON tx_hash = hash WHERE direction = 'in' AND value > 0
+    AND account_state_balance_before IS NOT NULL AND account_state_balance_after IS NOT NULL ORDER BY hash LIMIT 1)`;
+  const message = `tx_hash = (SELECT hash FROM transactions WHERE ${received}) AND direction = 'in'`;
+  const value = `(SELECT value FROM messages WHERE ${message})`;
+  const later = (more: string) =>
+    `UPDATE _rows.transactions SET account_state_balance_after = account_state_balance_after + ${more} WHERE ${received}`;
+  const credited = (credit: string) => `UPDATE _rows.transactions SET credit = ${credit} WHERE ${received}`;
+  const offenders = async (...changes: readonly string[]): Promise<number> => {
+    await database.run('BEGIN TRANSACTION');
+    for (const change of changes) await database.run(change);
+    const { rows } = await database.query(sql);
+    await database.run('ROLLBACK');
+    return rows.length;
+  };
+  const fee = `UPDATE _rows.messages SET ihr_fee = 300 WHERE ${message}`;
+  expect(await offenders(later('300'))).toBe(1);
+  expect(await offenders(fee, later('300'))).toBe(0);
+  expect(await offenders(later(`-${value}`))).toBe(1);
+  expect(await offenders(later(`-${value}`), credited('0'))).toBe(0);
+  expect(await offenders(credited('7'))).toBe(0);
+});
+
 const resultOf = (results: readonly CheckResult[], name: string) => results.find((each) => each.name === name);
 
 describe('what a check reads', () => {

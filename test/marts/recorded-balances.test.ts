@@ -30,14 +30,16 @@ test.runIf(hasShared)('balances add up in every recorded transaction whose balan
   try {
     for (const table of transactions.tables.slice(0, 2)) {
       const wanted = table.columns.filter(({ name }) =>
-        /^(hash|account|total_fees|account_state_balance_\w+|tx_hash|direction|value|fwd_fee|ihr_fee)$/.test(name),
+        /^(hash|account|total_fees|account_state_balance_\w+|credit\w*|tx_hash|direction|value|fwd_fee|ihr_fee)$/.test(
+          name,
+        ),
       );
       const name = table.name as 'transactions' | 'messages';
       const json = JSON.stringify([...rows[name].values()], (_, value: unknown) =>
         typeof value === 'bigint' ? String(value) : value,
       );
       const structure = Object.fromEntries(
-        wanted.map(({ name: column, kind }) => [column, kind === 'decimal-int64' ? 'BIGINT' : 'VARCHAR']),
+        wanted.map(({ name: column, kind }) => [column, kind.startsWith('decimal') ? 'DECIMAL(20,0)' : 'VARCHAR']),
       );
       await database.run(
         `CREATE TABLE ${name} AS SELECT unnest(from_json($json, '${JSON.stringify([structure])}'), recursive := true)`,

@@ -143,25 +143,33 @@ interface Sent {
   readonly to: bigint;
   readonly lt: bigint;
   readonly value: bigint;
-  readonly extra: Amounts;
+  readonly extra?: Amounts;
+  /** The message has this fee in place of flags, as before version 12 of the network. */
+  readonly ihrFee?: bigint;
 }
 
 /** An internal message. */
-function internal({ now, flags }: Seed, { from, to, lt, value, extra }: Sent): Message {
+function internal({ now, flags }: Seed, { from, to, lt, value, extra = {}, ihrFee }: Sent): Message {
   const body = beginCell().storeUint(7, 32).endCell();
   const [source, destination] = [rawOf(from), rawOf(to)];
   const info = {
-    ...({ type: 'internal', ihrDisabled: true, bounce: false, bounced: false, src: Address.parse(source) } as const),
-    ...{ dest: Address.parse(destination), value: collection(value, extra), ihrFee: flags, forwardFee: 1n },
+    ...({ type: 'internal', ihrDisabled: ihrFee === undefined, bounce: false, bounced: false } as const),
+    ...{
+      src: Address.parse(source),
+      dest: Address.parse(destination),
+      value: collection(value, extra),
+      ihrFee: ihrFee ?? flags,
+      forwardFee: 1n,
+    },
     ...{ createdLt: lt, createdAt: now },
   };
   const core = { info, body };
   const cell = beginCell().store(storeMessage(core)).endCell();
   const json = {
     ...{ hash: cell.hash().toString('base64'), source, destination, value: String(value) },
-    ...{ value_extra_currencies: wire(extra), fwd_fee: '1', ihr_fee: '0', created_lt: String(lt) },
-    ...{ extra_flags: String(flags), created_at: String(now), opcode: '0x00000007' },
-    ...{ ihr_disabled: true, bounce: false, bounced: false, import_fee: null, init_state: null },
+    ...{ value_extra_currencies: wire(extra), fwd_fee: '1', ihr_fee: String(ihrFee ?? 0n), created_lt: String(lt) },
+    ...{ extra_flags: ihrFee === undefined ? String(flags) : null, created_at: String(now), opcode: '0x00000007' },
+    ...{ ihr_disabled: ihrFee === undefined, bounce: false, bounced: false, import_fee: null, init_state: null },
     message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
   };
   return { json, core };
@@ -260,7 +268,7 @@ describe('a transaction of a kind that is rare on chain', () => {
   it('may receive a message and send 255', () => {
     for (const seed of fc.sample(seeds, { numRuns: 2, seed: 7 })) {
       const { account, sibling, lt, value } = seed;
-      const of = (from: bigint, to: bigint, at: bigint) => internal(seed, { from, to, lt: at, value, extra: {} });
+      const of = (from: bigint, to: bigint, at: bigint) => internal(seed, { from, to, lt: at, value });
       const sent = Array.from({ length: 256 }, (_, index) => of(account, sibling, lt + 1n + BigInt(index)));
       const received = of(sibling, account, lt - 1n);
       const stateOf = (count: number) =>
@@ -280,5 +288,59 @@ describe('a transaction of a kind that is rare on chain', () => {
         ...['contradicted 5 0', 'many-unknown-messages 6 0', 'many-unknown-messages 255 0'],
       ]);
     }
+  });
+});
+
+describe('the balance of an account', () => {
+  /** A transaction that received a message, with the balances of its account. */
+  const balanced = (
+    seed: Seed,
+    { value, ihrFee, credit, due, before, after }: Readonly<Record<string, bigint | undefined>>,
+  ): string | undefined => {
+    const { account, sibling, lt, aborted, destroyed } = { ...seed, destroyed: false };
+    const received = internal(seed, {
+      from: sibling,
+      to: account,
+      lt: lt - 1n,
+      value: value ?? 0n,
+      ...(ihrFee === undefined ? {} : { ihrFee }),
+    });
+    const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
+    const creditPhase = { dueFeesColelcted: due ?? null, credit: collection(credit ?? 0n, {}) };
+    const core = { type: 'generic', creditFirst: true, creditPhase, computePhase, aborted, destroyed } as const;
+    const json = {
+      ...{ type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped },
+      credit_ph: { credit: String(credit ?? 0n), ...(due === undefined ? {} : { due_fees_collected: String(due) }) },
+    };
+    const { sent } = made({ ...seed, fees: 10n, paid: {} }, { json, core }, { received });
+    const state = (name: string, balance: bigint | undefined): Json => ({
+      [`account_state_${name}`]: {
+        ...(sent[`account_state_${name}`] as Json),
+        balance: String(balance),
+        account_status: 'active',
+      },
+    });
+    return statesOf([{ ...sent, ...state('before', before), ...state('after', after) }])[0];
+  };
+  const [seed] = fc.sample(seeds, { numRuns: 1, seed: 7 }) as [Seed];
+  const agrees = 'agrees 0 0';
+  const contradicted = 'contradicted 0 0';
+
+  it('grows by what it received, minus fees', () => {
+    expect(balanced(seed, { value: 1_000n, credit: 1_000n, before: 5_000n, after: 5_990n })).toBe(agrees);
+    expect(balanced(seed, { value: 1_000n, credit: 1_000n, before: 5_000n, after: 5_991n })).toBe(contradicted);
+    expect(balanced(seed, { value: 1_000n, credit: 996n, due: 4n, before: 5_000n, after: 5_990n })).toBe(agrees);
+  });
+
+  it('grows by the fee of a delivery that did not take place', () => {
+    const of = { value: 1_000n, ihrFee: 300n, credit: 1_300n, before: 5_000n };
+    expect(balanced(seed, { ...of, after: 6_290n })).toBe(agrees);
+    expect(balanced(seed, { ...of, after: 5_990n })).toBe(contradicted);
+  });
+
+  it('grows by what was credited if the account burns what it receives, as the blackhole of the masterchain does', () => {
+    expect(balanced(seed, { value: 1_000n, credit: 0n, before: 5_000n, after: 4_990n })).toBe(agrees);
+    expect(balanced(seed, { value: 1_000n, credit: 0n, due: 4n, before: 5_000n, after: 4_994n })).toBe(agrees);
+    expect(balanced(seed, { value: 1_000n, credit: 0n, before: 5_000n, after: 5_000n })).toBe(contradicted);
   });
 });
