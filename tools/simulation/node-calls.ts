@@ -29,9 +29,14 @@ const isText = (options: Options): boolean => options === 'utf8' || (typeof opti
 
 const bytesOf = (data: unknown): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : (data as Uint8Array));
 
+/** Also `lstat`: a simulated disk has no symbolic links. */
+const stat = ({ disk }: Machine, path: string, options?: Options): unknown =>
+  statsOf(disk.get(path, 'stat'), flag(options, 'bigint'));
+
 /** The calls on a simulated disk, at once. */
 const onDisk = {
-  stat: ({ disk }: Machine, path: string, options?: Options) => statsOf(disk.get(path, 'stat'), flag(options, 'bigint')),
+  stat,
+  lstat: stat,
   readFile: ({ disk }: Machine, path: string, options?: Options) => {
     const bytes = disk.read(path);
     return isText(options) ? bytes.toString('utf8') : bytes;
@@ -153,9 +158,27 @@ export function takeCalls(): void {
   };
   promises['readlink'] = async (...given: unknown[]) =>
     machine === undefined ? realLink(...(given as Parameters<typeof realLink>)) : 'pid:[1]';
+  refuseOthers(promises, [...Object.keys(onDisk), 'open', 'readlink']);
   takeSyncCalls();
   takeClocks();
   syncBuiltinESMExports();
+}
+
+/**
+ * Ends a simulation whose code makes a call that is not imitated. The real one would answer for a disk that has no such file, at a time
+ * that no seed decides.
+ */
+function refuseOthers(calls: Record<string, unknown>, imitated: readonly string[]): void {
+  for (const [name, real] of Object.entries(calls)) {
+    // Classes and their constructors begin with a capital letter.
+    if (imitated.includes(name) || typeof real !== 'function' || /^[A-Z_]/.test(name)) continue;
+    calls[name] = (...given: unknown[]) => {
+      const own = machineOf(given);
+      if (own === undefined) return real(...given);
+      own.world.break(`the simulation does not imitate ${name} ${String(given[0])}`);
+      throw failedCall('ENOSYS', name, String(given[0]));
+    };
+  }
 }
 
 function takeSyncCalls(): void {
@@ -174,6 +197,7 @@ function takeSyncCalls(): void {
   take('readFileSync', onDisk.readFile);
   take('existsSync', (own, path) => own.disk.find(path) !== undefined);
   take('mkdirSync', onDisk.mkdir);
+  refuseOthers(calls, ['statSync', 'readFileSync', 'existsSync', 'mkdirSync']);
 }
 
 function takeClocks(): void {
