@@ -46,6 +46,7 @@ const factsSchema = z
 /** The facts about the API's endpoints: `api/endpoints.json`. */
 const endpointsSchema = z.array(
   z.object({
+    category: z.string(),
     method: z.enum(['GET', 'POST']),
     path: z.string(),
     params: z.array(
@@ -54,12 +55,15 @@ const endpointsSchema = z.array(
         type: z.string(),
         array: z.boolean(),
         required: z.boolean(),
+        min: z.union([z.string(), z.number(), z.null()]),
+        max: z.union([z.string(), z.number(), z.null()]),
+        note: z.string().nullable(),
         default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]),
         enum: z.array(z.string()).nullable(),
       }),
     ),
     response: z.object({
-      shape: z.string(),
+      shape: z.enum(['object', 'record', 'map', 'array', 'text']),
       envelope_keys: z.array(z.string()),
       rows_key: z.string().nullable().optional(),
       record: z.string().nullable().optional(),
@@ -85,7 +89,7 @@ export function factsModule() {
   const maps = ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'];
   return [
     '// Generated from api/endpoints.json and api/records.json by the build.',
-    '/** Every endpoint: its parameters as `type`, `[]` for lists, `!` if required, `=default`; and its response. */',
+    '/** Every endpoint: its parameters in the order of the server, the columns that its bounds compare, its response and errors. */',
     'export const endpointFacts = {',
     ...endpoints.flatMap((endpoint) => [`  '${endpoint.method} ${endpoint.path}': {`, ...endpointLines(endpoint), '  },']),
     '} as const;',
@@ -129,33 +133,68 @@ function wordLists(lists) {
   ]);
 }
 
-function endpointLines({ params, response, errors = [] }) {
-  const { shape, rows_key: rows, record, envelope_keys: keys } = response;
-  const maps = keys.filter((key) => key === 'address_book' || key === 'metadata');
+function endpointLines({ category, params, response, errors = [] }) {
   // Most listings answer a wrong limit or order with 500.
   const refused = errors.some((text) => /^422 (for every failure|.*limit above max)/.test(text)) ? 422 : 500;
+  const missing = missingOf(errors);
   return [
-    `    shape: ${quoted(shape)}, rows: ${rows ? quoted(rows) : 'null'}, record: ${quoted(String(record))},`,
-    `    maps: [${maps.map(quoted).join(', ')}], refused: ${refused},`,
+    `    group: ${quoted(category)}, refused: ${refused},${missing === undefined ? '' : ` missing: ${quoted(missing)},`}`,
+    `    answer: ${objectOf(answerOf(response))},`,
+    ...boundsLines(params),
     '    params: {',
-    ...packed(params.map((param) => `${keyOf(param.name)}: ${quoted(parameterText(param))},`)).map((line) => `  ${line}`),
+    ...packed(params.map((param) => `${keyOf(param.name)}: ${objectOf(parameterOf(param))},`)).map((line) => `  ${line}`),
     '    },',
   ];
 }
 
-function parameterText(param) {
-  const list = param.array || param.type === 'array of string';
-  const kind = param.enum?.join('|') ?? PARAMETER_TYPES[param.type] ?? param.type;
-  const given = param.default === null || Array.isArray(param.default) ? '' : `=${param.default}`;
-  return `${kind}${list ? '[]' : ''}${param.required ? '!' : ''}${given}`;
+/** What a 404 means: the block may come, or there are no rows. */
+function missingOf(errors) {
+  if (errors.some((text) => /^404 (masterchain block|blocks not found)/.test(text))) return 'wait';
+  return errors.some((text) => text.startsWith('404')) ? 'no rows' : undefined;
+}
+
+function answerOf({ shape, rows_key: rows, record, envelope_keys: keys }) {
+  if (shape === 'object') return { kind: 'rows', rows, record, maps: keys.filter((key) => key !== rows) };
+  return { kind: shape === 'array' ? 'list' : shape, record };
+}
+
+/** The columns that the bounds of time and of logical time compare. */
+function boundsLines(params) {
+  const [utime, lt] = ['start_utime', 'start_lt'].map((start) => {
+    const { note } = params.find(({ name }) => name === start) ?? {};
+    return /^(\w+) >= value/.exec(note ?? '')?.[1];
+  });
+  return utime && lt ? [`    bounds: ${objectOf({ utime, lt })},`] : [];
+}
+
+function parameterOf({ type, array, required, min, max, enum: words, default: value }) {
+  const isList = array || type === 'array of string';
+  const kind = words === null ? (PARAMETER_TYPES[type] ?? type) : 'choice';
+  const isBounded = min !== null && (kind === 'int32' || kind === 'unix-seconds');
+  return {
+    kind,
+    ...(words === null ? {} : { words }),
+    ...(isList ? { many: true } : {}),
+    ...(isList && max !== null ? { most: max } : {}),
+    ...(required ? { required } : {}),
+    ...(isBounded ? { min, max } : {}),
+    ...(value === null || Array.isArray(value) ? {} : { default: String(value) }),
+  };
 }
 
 const PARAMETER_TYPES = {
+  string: 'text',
   'address or null': 'address-or-null',
   'string (base64 BOC)': 'boc',
-  'array of string': 'string',
+  'array of string': 'text',
   'array of {type: num|cell|slice, value}': 'stack',
 };
+
+/** An object of texts, numbers, switches and lists of texts. */
+function objectOf(fields) {
+  const value = (one) => (Array.isArray(one) ? `[${one.map(quoted).join(', ')}]` : typeof one === 'string' ? quoted(one) : one);
+  return `{ ${Object.entries(fields).map(([name, one]) => `${keyOf(name)}: ${value(one)}`).join(', ')} }`;
+}
 
 /** Fills lines with entries. */
 function packed(entries) {

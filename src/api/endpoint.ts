@@ -1,4 +1,5 @@
-import { one, type Parameter } from './parameter.ts';
+import { endpointFacts } from '../../api/facts.ts';
+import { type Closer, type Parameter, type ParameterFacts, type ParameterFor, parameterOf } from './parameter.ts';
 import type { RecordName } from './records.ts';
 
 /** A constraint between parameters, checked before a request: the server often ignores invalid combinations. */
@@ -23,7 +24,7 @@ export type AnswerShape =
   /** One record. */
   | { readonly kind: 'record'; readonly record: RecordName }
   /** An object with a record for each key. */
-  | { readonly kind: 'map'; readonly record: RecordName; readonly key: string }
+  | { readonly kind: 'map'; readonly record: RecordName }
   /** A bare list of records. */
   | { readonly kind: 'list'; readonly record: RecordName };
 
@@ -31,19 +32,11 @@ export type AnswerShape =
 export const decorations = ['address_book', 'metadata'] as const;
 export type Decoration = (typeof decorations)[number];
 
+type Facts = typeof endpointFacts;
+/** Method and path of an endpoint in the facts: `GET /blocks`. */
+export type EndpointKey = keyof Facts;
 /** The groups of the API's description. */
-export type Group =
-  | 'Accounts'
-  | 'Actions and traces'
-  | 'Blockchain Data'
-  | 'Dns'
-  | 'Jettons'
-  | 'Legacy (v2)'
-  | 'Multisig'
-  | 'NFTs'
-  | 'Stats'
-  | 'Utils'
-  | 'Vesting';
+type Group = Facts[EndpointKey]['group'];
 
 /** An endpoint as data: validation, encoding, types and help are derived from it. */
 export interface Endpoint {
@@ -65,51 +58,76 @@ export interface Endpoint {
   readonly fixedMaps?: true;
 }
 
-const switches: Readonly<Record<Decoration, Readonly<Record<string, Parameter>>>> = {
-  address_book: { x_no_address_book: one('bool', 'leave address_book empty, which saves work for the server') },
-  metadata: { x_no_metadata: one('bool', 'leave metadata empty, which saves work for the server') },
-};
+/** The parameter that leaves a map empty. */
+function switchFor(map: Decoration): Readonly<Record<string, Parameter>> {
+  const name = `x_no_${map}`;
+  return { [name]: parameterOf(name, { kind: 'bool' }, `leave ${map} empty, which saves work for the server`) };
+}
 
 /** The parameters of an endpoint, including switches for the maps of its response. */
 export function parametersOf({ parameters, answer, fixedMaps }: Endpoint): Readonly<Record<string, Parameter>> {
   if (answer.kind !== 'rows' || fixedMaps === true) return parameters;
-  return Object.assign({}, parameters, ...answer.maps.map((map) => switches[map]));
+  return Object.assign({}, parameters, ...answer.maps.map(switchFor));
 }
 
-type Parts = Omit<Endpoint, 'method' | 'group' | 'path' | 'rules'> & { readonly rules?: readonly Rule[] };
-
-type Known<Method, Given> = {
-  readonly method: Method;
-  readonly group: Group;
-  readonly path: string;
-  readonly rules: readonly Rule[];
-} & Given;
-
-export function get<const Given extends Parts>(group: Group, path: string, parts: Given): Known<'GET', Given> {
-  return { method: 'GET', group, path, rules: [], ...parts };
+interface EndpointFacts extends Pick<Endpoint, 'group' | 'answer' | 'missing'> {
+  /** The columns that bounds of time and of logical time compare. */
+  readonly bounds?: { readonly utime: string; readonly lt: string };
+  readonly params: Readonly<Record<string, ParameterFacts>>;
 }
 
-export function post<const Given extends Parts>(group: Group, path: string, parts: Given): Known<'POST', Given> {
-  return { method: 'POST', group, path, rules: [], ...parts };
+const facts: Readonly<Record<EndpointKey, EndpointFacts>> = endpointFacts;
+
+type Params<Key extends EndpointKey> = Facts[Key]['params'];
+
+/** What the facts do not say of an endpoint. */
+interface Own<Closers> extends Pick<Endpoint, 'doc' | 'sends' | 'fixedMaps'> {
+  readonly rules?: readonly Rule[];
+  /** Notes on parameters, or how they are checked more closely. */
+  readonly parameters?: Closers;
 }
 
-/** A list of records with address book and metadata. */
-export function rows<const Rows extends string, const Record extends RecordName>(name: Rows, record: Record) {
-  return { kind: 'rows', rows: name, record, maps: decorations } as const;
+type Described<Key extends EndpointKey, Closers> = Omit<Endpoint, 'answer' | 'parameters'> & {
+  readonly answer: Facts[Key]['answer'];
+  readonly parameters: {
+    readonly [Name in keyof Params<Key>]: ParameterFor<
+      Params<Key>[Name],
+      Name extends keyof Closers ? Closers[Name] : undefined
+    >;
+  };
+};
+
+/** The endpoint of the facts with what they do not say of it. */
+export function endpoint<
+  const Key extends EndpointKey,
+  const Closers extends { readonly [Name in keyof Closers]: Name extends keyof Params<Key> ? Closer : never } = object,
+>(key: Key, own: Own<Closers>): Described<Key, Closers>;
+export function endpoint(
+  key: EndpointKey,
+  { parameters: closers, ...own }: Own<Readonly<Record<string, Closer>>>,
+): Endpoint {
+  const { group, answer, missing, bounds, params } = facts[key];
+  const said: Readonly<Record<string, Closer>> = { ...(bounds === undefined ? {} : boundNotes(bounds)), ...closers };
+  const parameters = Object.entries(params).map(([name, fact]) => [name, parameterOf(name, fact, said[name])] as const);
+  return {
+    method: key.startsWith('POST ') ? 'POST' : 'GET',
+    path: key.slice(key.indexOf('/')),
+    group,
+    rules: [],
+    answer,
+    ...(missing === undefined ? {} : { missing }),
+    ...own,
+    parameters: Object.fromEntries(parameters),
+  };
 }
 
-/** A list of records with an address book only. */
-export function rowsWithNames<const Rows extends string, const Record extends RecordName>(name: Rows, record: Record) {
-  return { kind: 'rows', rows: name, record, maps: ['address_book'] } as const;
-}
-
-/** A list of records without maps. */
-export function bareRows<const Rows extends string, const Record extends RecordName>(name: Rows, record: Record) {
-  return { kind: 'rows', rows: name, record, maps: [] } as const;
-}
-
-export function record<const Record extends RecordName>(name: Record) {
-  return { kind: 'record', record: name } as const;
+function boundNotes({ utime, lt }: { readonly utime: string; readonly lt: string }) {
+  return {
+    start_utime: `minimum ${utime}, inclusive`,
+    end_utime: `maximum ${utime}, inclusive`,
+    start_lt: `minimum ${lt}, inclusive`,
+    end_lt: `maximum ${lt}, inclusive`,
+  };
 }
 
 export const exactlyOne = (...of: readonly string[]): Rule => ({ kind: 'exactly-one', of });

@@ -76,69 +76,50 @@ export interface Parameter<
   readonly words: readonly Word[];
 }
 
-const bare = { words: [], many: false, required: false } as const;
-
-/** At most one value. */
-export function one<K extends ParameterKind>(
-  kind: K,
-  note?: string,
-  options: ParameterOptions = {},
-): Parameter<K, false, false, never> {
-  return { kind, ...bare, ...noted(note), ...options };
+/** A parameter in the facts about the API. */
+export interface ParameterFacts extends Pick<ParameterOptions, 'min' | 'max' | 'most'> {
+  readonly kind: ParameterKind;
+  readonly many?: true;
+  readonly required?: true;
+  readonly words?: readonly string[];
+  /** What the server takes if it is not sent. */
+  readonly default?: string;
 }
 
-/** One value, always. */
-export function need<K extends ParameterKind>(kind: K, note?: string): Parameter<K, false, true, never> {
-  return { kind, ...bare, required: true, ...noted(note) };
-}
+/**
+ * A note, or what is checked more closely than the facts say: the server drops what it cannot read, ignores what it does not use, and
+ * refuses longer lists.
+ */
+export type Closer = string | (Pick<ParameterOptions, 'note' | 'most' | 'inert'> & { readonly kind?: ParameterKind });
 
-/** Any number of values. */
-export function many<K extends ParameterKind>(
-  kind: K,
-  note?: string,
-  options: ParameterOptions = {},
-): Parameter<K, true, false, never> {
-  return { kind, ...bare, many: true, ...noted(note), ...options };
-}
+/** The type of a parameter by its facts and what is said more closely. */
+export type ParameterFor<Fact, Said> = Parameter<
+  Said extends { readonly kind: infer Kind extends ParameterKind }
+    ? Kind
+    : Fact extends { readonly kind: infer Kind extends ParameterKind }
+      ? Kind
+      : never,
+  Fact extends { readonly many: true } ? true : false,
+  Fact extends { readonly required: true } ? true : false,
+  Fact extends { readonly words: readonly (infer Word extends string)[] } ? Word : never
+>;
 
-/** One value or more. */
-export function needMany<K extends ParameterKind>(
-  kind: K,
-  note?: string,
-  options: ParameterOptions = {},
-): Parameter<K, true, true, never> {
-  return { kind, ...bare, many: true, required: true, ...noted(note), ...options };
-}
-
-/** One of some words. */
-export function choice<const Word extends string>(
-  words: readonly Word[],
-  note?: string,
-): Parameter<'choice', false, false, Word> {
-  return { kind: 'choice', many: false, required: false, words, ...noted(note) };
-}
-
-function noted(note: string | undefined): ParameterOptions {
-  return note === undefined ? {} : { note };
-}
-
-/** A page size is always sent: the default of the server depends on its deployment. */
-export const page = {
-  limit: one('int32', 'rows per page; default 100', { min: 1, max: 1000, sent: '100' }),
-  offset: one('int32', 'rows to skip', { min: 0, max: 2147483647 }),
-};
-
-export const sort = choice(['asc', 'desc'], 'default desc');
-
-/** Bounds of time and logical time, both inclusive. */
-export function bounds(utime: string, lt: string) {
-  const seconds = { min: 0, max: 4294967295 };
+export function parameterOf(name: string, { default: preset, ...fact }: ParameterFacts, closer?: Closer): Parameter {
+  const note = typeof closer === 'string' ? closer : usualNote(name, preset);
   return {
-    start_utime: one('unix-seconds', `minimum ${utime}, inclusive`, seconds),
-    end_utime: one('unix-seconds', `maximum ${utime}, inclusive`, seconds),
-    start_lt: one('uint64', `minimum ${lt}, inclusive`),
-    end_lt: one('uint64', `maximum ${lt}, inclusive`),
+    ...{ words: [], many: false, required: false },
+    ...fact,
+    ...(note === undefined ? {} : { note }),
+    // The default page size of the server depends on its deployment.
+    ...(name === 'limit' && preset !== undefined ? { sent: preset } : {}),
+    ...(typeof closer === 'string' ? {} : closer),
   };
+}
+
+function usualNote(name: string, preset: string | undefined): string | undefined {
+  if (name === 'limit') return `rows per page; default ${preset}`;
+  if (name === 'offset') return 'rows to skip';
+  return name === 'sort' && preset !== undefined ? `default ${preset}` : undefined;
 }
 
 /** The parameter's type in one line: `address, repeatable, required`. */

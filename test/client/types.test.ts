@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import type { AnswerOf, Client, ParametersOf } from '../../src/api/client/client-types.ts';
+import { endpoint } from '../../src/api/endpoint.ts';
 import type { ActionOf, RecordOf } from '../../src/api/records.ts';
 import { isActionOf } from '../../src/api/records.ts';
 
@@ -35,6 +36,21 @@ describe('the types of calls', () => {
     ];
     expectTypeOf(unused).toBeFunction();
   });
+});
+
+test('notes on parameters are for parameters of the endpoint', () => {
+  const unused = (): unknown[] => [
+    // @ts-expect-error a misspelt name
+    endpoint('GET /vesting', { doc: '', parameters: { walet_address: 'owner' } }),
+    // @ts-expect-error an unknown kind
+    endpoint('GET /vesting', { doc: '', parameters: { wallet_address: { kind: 'adress' } } }),
+    // @ts-expect-error an endpoint that the facts do not have
+    endpoint('GET /vestings', { doc: '' }),
+    // @ts-expect-error no sentence about it
+    endpoint('GET /vesting', {}),
+    endpoint('GET /vesting', { doc: '', parameters: { wallet_address: { note: 'owner', most: 5 } } }),
+  ];
+  expectTypeOf(unused).toBeFunction();
 });
 
 describe('the types of answers', () => {

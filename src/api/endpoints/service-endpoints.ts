@@ -1,42 +1,30 @@
-import { atLeastOne, get, post, record } from '../endpoint.ts';
-import { many, need, one } from '../parameter.ts';
+import { atLeastOne, endpoint } from '../endpoint.ts';
 
 const decoding = {
   parameters: {
-    opcodes: many('opcode', 'at most 1000', { most: 1000 }),
-    bodies: many('boc-or-hex', 'at most 1000', { most: 1000 }),
+    opcodes: { kind: 'opcode', note: 'at most 1000' },
+    bodies: { kind: 'boc-or-hex', note: 'at most 1000' },
   },
   rules: [atLeastOne('opcodes', 'bodies')],
-  answer: record('DecodeResponse'),
 } as const;
 
 /** Endpoints that compute something or forward the request. */
 export const serviceEndpoints = {
-  decode: get('Utils', '/decode', {
+  decode: endpoint('GET /decode', {
     ...decoding,
     doc: 'Names of opcodes and decoded message bodies, in the order requested.',
   }),
-  decodeByPost: post('Utils', '/decode', { ...decoding, doc: 'Same as GET, for requests too long for a URL.' }),
-  estimateFee: post('Legacy (v2)', '/estimateFee', {
+  decodeByPost: endpoint('POST /decode', { ...decoding, doc: 'Same as GET, for requests too long for a URL.' }),
+  estimateFee: endpoint('POST /estimateFee', {
     doc: 'Estimated fees of a message, without sending it.',
-    parameters: {
-      address: need('address'),
-      body: one('boc'),
-      init_code: one('boc'),
-      init_data: one('boc'),
-      ignore_chksig: one('bool', 'ignore signature checks'),
-    },
-    answer: record('V2EstimateFeeResult'),
+    parameters: { address: { kind: 'address' }, ignore_chksig: 'ignore signature checks' },
   }),
-  runGetMethod: post('Legacy (v2)', '/runGetMethod', {
+  runGetMethod: endpoint('POST /runGetMethod', {
     doc: 'Result of a get-method of a contract.',
-    parameters: { address: need('address'), method: need('text'), stack: one('stack', 'arguments') },
-    answer: record('V2RunGetMethodResult'),
+    parameters: { address: { kind: 'address' }, stack: 'arguments' },
   }),
-  sendMessageToNetwork: post('Legacy (v2)', '/message', {
+  sendMessageToNetwork: endpoint('POST /message', {
     doc: 'SENDS an external message to the network.',
-    parameters: { boc: need('boc') },
-    answer: record('V2SendMessageResult'),
     sends: true,
   }),
 };

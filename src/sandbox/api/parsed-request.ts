@@ -10,13 +10,19 @@ import type { View } from './view.ts';
 
 /** An endpoint in the vendored facts. */
 interface EndpointFacts {
-  readonly shape: string;
-  readonly rows: string | null;
-  readonly record: RecordName;
-  readonly maps: readonly string[];
+  readonly answer:
+    | { readonly kind: 'rows'; readonly rows: string; readonly record: RecordName; readonly maps: readonly string[] }
+    | { readonly kind: 'list' | 'map' | 'record'; readonly record: RecordName };
   /** Status for a wrong limit or order. */
   readonly refused: number;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, ParameterFacts>>;
+}
+
+interface ParameterFacts {
+  readonly kind: string;
+  readonly many?: true;
+  readonly required?: true;
+  readonly default?: string;
 }
 
 export type EndpointKey = keyof typeof endpointFacts;
@@ -54,17 +60,16 @@ export class ParsedRequest {
     this.#facts = FACTS[endpoint];
     this.body = request.method === 'POST' ? jsonBody(request) : {};
     if (request.method === 'POST') return;
-    for (const [name, type] of Object.entries(this.#facts.params)) this.#values.set(name, this.#read(name, type));
+    for (const [name, facts] of Object.entries(this.#facts.params)) this.#values.set(name, this.#read(name, facts));
   }
 
   /** The normalized values of a parameter: all of a list, else the last one. */
-  #read(name: string, type: string): readonly string[] {
+  #read(name: string, { kind, many, required }: ParameterFacts): readonly string[] {
     const given = this.#request.query.getAll(name);
-    const [, kind = '', isList] = /^([^[!=]+)(\[\])?/.exec(type) ?? [];
     const parse = PARSERS[kind] ?? ((text: string) => text);
-    if (isList !== undefined) {
+    if (many === true) {
       return given.flatMap((text, index) => {
-        const parts = kind === 'string' || parse(text) !== undefined ? [text] : text.split(',');
+        const parts = kind === 'text' || parse(text) !== undefined ? [text] : text.split(',');
         return parts.flatMap((part) =>
           part === '' ? [] : [parse(part) ?? raise(badValue(`index ${index} of "${name}"`, ''))],
         );
@@ -76,8 +81,8 @@ export class ParsedRequest {
     const value = parse(last);
     if (value !== undefined) return [value];
     // The server reads these two without an error.
-    if (type.endsWith('int32!')) return ['0'];
-    if (name === 'hash' && this.#facts.rows === 'messages') return [];
+    if (kind === 'int32' && required === true) return ['0'];
+    if (name === 'hash' && this.#facts.answer.record === 'Message') return [];
     throw badValue(name);
   }
 
@@ -87,8 +92,7 @@ export class ParsedRequest {
   readonly list = (name: string): readonly string[] => this.#values.get(name) ?? [];
 
   /** The last value of a parameter, or its default. */
-  readonly text = (name: string): string | undefined =>
-    this.list(name).at(-1) ?? this.#facts.params[name]?.split('=')[1];
+  readonly text = (name: string): string | undefined => this.list(name).at(-1) ?? this.#facts.params[name]?.default;
 
   readonly number = (name: string): number | undefined => {
     const text = this.text(name);
@@ -155,9 +159,10 @@ export class ParsedRequest {
 
   /** The response as JSON. `null` stands for a list that does not exist. */
   responseText(records: readonly JsonRecord[] | null): string {
-    const { shape, rows, maps, record: name } = this.#facts;
-    const list = records === null ? 'null' : textOf(name, records);
-    if (shape === 'array') return list;
+    const { answer } = this.#facts;
+    const list = records === null ? 'null' : textOf(answer.record, records);
+    if (answer.kind !== 'rows') return list;
+    const { rows, maps } = answer;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
     const book = maps.includes('address_book')
       ? `,"address_book":${bookText(noBook ? new Map() : this.#accounts)}`
