@@ -72,6 +72,11 @@ export async function readSlices(
     .map(([date, parts]) => ({ date, parts: new Map([...undated, ...parts]), days: [date] }));
 }
 
+/** Number of the newest entry, including removals. */
+export function newestNumber(store: Store): number {
+  return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
+}
+
 /** Active entries of a table. */
 export function entriesOf(ledger: readonly LedgerEntry[], table: string): readonly LedgerEntry[] {
   return ledger.filter((entry) => entry.tables[table] !== undefined);

@@ -31,13 +31,22 @@ import {
   isForgotten,
   leftOutBehind,
   neverExported,
+  newestNumber,
   pipelinesBehind,
   readSlices,
   type Slice,
   spanOf,
   stampOf,
 } from './mart-inputs.ts';
-import { mergedSelect, newRowsOf, selectOf, selectStamp, selectWithin } from './merge-rows.ts';
+import {
+  committedRowsOf,
+  isMergeable,
+  limitedSelect,
+  mergedSelect,
+  newRowsOf,
+  selectStamp,
+  selectWithin,
+} from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
 /** Shared context of the builds on a warehouse. */
@@ -201,9 +210,10 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
   const order = table.sort.map(quoteName).join(', ');
   const isSame = mart.merge !== undefined && before?.mart?.select === selectStamp(context.marts, mart);
   const newRows = isSame && work.canMerge ? await newRowsOf(context, mart, before) : undefined;
-  const merged = before && newRows && mergedSelect(context, mart, before, newRows);
+  const read = newRows ?? (mart.merge === undefined ? undefined : committedRowsOf(context, mart));
+  const merged = before && newRows && mergedSelect(context, mart, before, newRows.wheres);
   const isLimited = mart.before > 0 && day !== undefined;
-  const rowsOf = merged ?? (isLimited ? selectWithin(context, mart, day) : selectOf(mart));
+  const rowsOf = merged ?? (isLimited ? selectWithin(context, mart, day) : limitedSelect(mart, read?.wheres ?? []));
   const select = `SELECT *, ${quoteText(covered)} AS ${COVERAGE.name} FROM (\n${rowsOf}\n)${where} ORDER BY ${order}`;
   const stamp = async (): Promise<MartStamp> => {
     const inputs = await inputsAfter(context, mart, work);
@@ -212,9 +222,10 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
       inputs,
       coverage: covered,
       reads: mart.inputs,
-      through,
+      through: read?.through ?? through,
     };
-    return mart.merge === undefined ? stamp : { ...stamp, select: selectStamp(context.marts, mart) };
+    const isExact = read !== undefined && (await isMergeable(context, mart, read));
+    return isExact ? { ...stamp, select: selectStamp(context.marts, mart) } : stamp;
   };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await connection.define(file.functions);
@@ -236,11 +247,6 @@ async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork)
   const now = (await slicesOf(context, mart)).find(({ date }) => date === slice.date);
   const after = now === undefined ? '' : martStamp(mart, now, covered);
   return after === inputs ? inputs : sha256Of(`${inputs} ${after}`, 16);
-}
-
-/** Number of the newest entry, including removals. */
-function newestNumber(store: Store): number {
-  return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
 
 const hashOf = oncePer(({ file: { sql }, macros }: MartDef) => hashSelect(sql, macros));

@@ -1,5 +1,5 @@
 import { sha256Of } from '../core/sha256.ts';
-import { type Span, unionSpans } from '../core/span.ts';
+import { haveCommon, hullOf, type Span, unionSpans } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -8,8 +8,9 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { withoutEnd } from '../sql/statements.ts';
 import { type LedgerEntry, type Store, spansOf } from '../warehouse/index.ts';
+import { martPipeline } from './commit-mart.ts';
 import type { MartDef } from './load-marts.ts';
-import { entriesOf, pipelinesBehind } from './mart-inputs.ts';
+import { entriesOf, newestNumber, pipelinesBehind } from './mart-inputs.ts';
 
 /** Hash of the select of a mart and of the marts that it reads. Only rows of the same select can be merged. */
 export function selectStamp(marts: readonly MartDef[], mart: MartDef): string {
@@ -23,24 +24,50 @@ interface MergeContext {
   readonly marts: readonly MartDef[];
 }
 
+/** Rows of the inputs that a build of a merged mart reads, while others may commit more. */
+export interface InputRows {
+  /** Number of the newest entry whose rows are among them. */
+  readonly through: number;
+  /** Conditions for the rows of each input. */
+  readonly wheres: ReadonlyMap<string, string>;
+  /** Blocks of these rows. Inputs without blocks have none. */
+  readonly spans: ReadonlyMap<string, readonly Span[]>;
+}
+
+/** The rows of each input that are committed now, as far as blocks tell them from later ones. */
+export function committedRowsOf({ store, registry }: MergeContext, mart: MartDef): InputRows {
+  const ledger = store.ledger();
+  const wheres = new Map<string, string>();
+  const spans = new Map<string, readonly Span[]>();
+  for (const input of mart.inputs) {
+    const { column } = inputBlocks(registry, input);
+    const hull = hullOf(entriesOf(ledger, input).flatMap(spansOf));
+    if (column === undefined || hull === undefined) continue;
+    spans.set(input, [hull]);
+    wheres.set(input, within(column, [hull]));
+  }
+  return { through: newestNumber(store), wheres, spans };
+}
+
 /**
- * Conditions for the new rows of each input. Undefined if rows that the mart has read were replaced or removed, or if an input belongs to no
- * blocks.
+ * The new rows of each input. Undefined if rows that the mart has read were replaced or removed, or if an input belongs to no blocks.
  */
 export async function newRowsOf(
-  { store, registry, marts }: MergeContext,
+  context: MergeContext,
   mart: MartDef,
   before: LedgerEntry,
-): Promise<ReadonlyMap<string, string> | undefined> {
+): Promise<InputRows | undefined> {
+  const { store, registry, marts } = context;
   const since = before.mart?.through;
   if (since === undefined) return undefined;
   const log = await store.log(since);
   const fresh = new Set(log.map(({ id }) => id));
   const wheres = new Map<string, string>();
+  const spans = new Map<string, readonly Span[]>();
   for (const input of mart.inputs) {
     const other = marts.find(({ name }) => name === input);
-    const { pipeline, column } = inputBlocks(registry, input);
-    const feeds = other === undefined ? [pipeline?.name ?? ''] : pipelinesBehind(registry, marts, other);
+    const { column } = inputBlocks(registry, input);
+    const feeds = feedsOf(context, input);
     const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
     // A daily mart keeps the rows of forgotten blocks.
     const changesNothing = (entry: LedgerEntry): boolean => entry.forgotten !== undefined && other?.isDaily === true;
@@ -50,10 +77,36 @@ export async function newRowsOf(
       const dates = days.flatMap(({ mart: stamp }) => stamp?.day ?? []).map((day) => `DATE ${quoteText(day)}`);
       wheres.set(input, dates.length === 0 ? 'false' : `block_date IN (${dates.join(', ')})`);
     } else if (column !== undefined) {
-      wheres.set(input, within(column, changes.filter(({ verdict }) => verdict === 'accepted').flatMap(spansOf)));
+      const added = changes.filter(({ verdict }) => verdict === 'accepted').flatMap(spansOf);
+      wheres.set(input, within(column, added));
+      spans.set(input, added);
     } else if (changes.length > 0) return undefined;
   }
-  return wheres;
+  return { through: log.at(-1)?.number ?? since, wheres, spans };
+}
+
+/**
+ * True if what comes after some rows can be merged into what was made of them: nothing that came while they were read is among them, or it does
+ * no harm to merge it again.
+ */
+export async function isMergeable(
+  context: MergeContext,
+  mart: MartDef,
+  { through, spans }: InputRows,
+): Promise<boolean> {
+  if (mart.merge?.every(({ kind }) => kind !== 'sum')) return true;
+  const log = (await context.store.log(through)).filter(({ copies }) => copies === undefined);
+  return mart.inputs.every((input) => {
+    const feeds = [...feedsOf(context, input), martPipeline(input)];
+    const changes = log.filter(({ pipeline }) => feeds.includes(pipeline));
+    return changes.length === 0 || !haveCommon(changes.flatMap(spansOf), spans.get(input) ?? changes.flatMap(spansOf));
+  });
+}
+
+/** Names of the pipelines whose commits change an input. */
+function feedsOf({ registry, marts }: MergeContext, input: string): readonly string[] {
+  const other = marts.find(({ name }) => name === input);
+  return other === undefined ? [registry.writerOf(input)?.name ?? ''] : pipelinesBehind(registry, marts, other);
 }
 
 /** The pipeline and the masterchain block column of an input. */
@@ -72,7 +125,13 @@ export function selectWithin({ registry }: Pick<MergeContext, 'registry'>, mart:
     const { column } = inputBlocks(registry, input);
     return column === undefined ? [] : [[input, within(column, [span])]];
   });
-  return `WITH ${limitedInputs(wheres).join(',\n')}\nSELECT * FROM (\n${selectOf(mart)}\n)`;
+  return limitedSelect(mart, wheres);
+}
+
+/** The select of a mart over the rows of its inputs that meet a condition. */
+export function limitedSelect(mart: MartDef, wheres: Iterable<readonly [table: string, where: string]>): string {
+  const inputs = limitedInputs(wheres);
+  return inputs.length === 0 ? selectOf(mart) : `WITH ${inputs.join(',\n')}\nSELECT * FROM (\n${selectOf(mart)}\n)`;
 }
 
 /** The select of a mart without a semicolon at its end. */

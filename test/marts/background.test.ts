@@ -1,7 +1,9 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
-import { subtractSpans } from '../../src/core/span.ts';
+import { type Span, subtractSpans } from '../../src/core/span.ts';
+import { blockColumn } from '../../src/declare/block-column.ts';
 import { BackgroundMarts } from '../../src/marts/background-marts.ts';
 import type { MartBuiltEvent } from '../../src/marts/build-marts.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
@@ -134,27 +136,83 @@ SELECT CASE WHEN count(*) > 0 THEN error('no such row') ELSE 1 END::BIGINT AS n 
   expect(opened.background.lags()).toMatchObject({ broken: 60 });
 });
 
-test('rows that were selected while something was committed are built again', async () => {
-  const opened = await open(named('transactions_daily'));
-  const { store } = opened;
+/** Lets a test do something before and after each select of a mart. */
+function aroundSelects(store: Store, run: <T>(select: () => Promise<T>) => Promise<T>): void {
   const connect = store.connect.bind(store);
-  let isFirst = true;
-  // The rewrite comes while the select runs.
   store.connect = async () => {
     const connection = await connect();
     return {
       ...{ interrupt: () => connection.interrupt(), close: () => connection.close() },
       define: (functions) => connection.define(functions),
-      query: async (sql, parameters) => {
-        const result = await connection.query(sql, parameters);
-        if (sql.startsWith('COPY') && isFirst) {
-          isFirst = false;
-          await rewrite(store);
-        }
-        return result;
+      query: (sql, parameters) => {
+        const select = () => connection.query(sql, parameters);
+        return sql.startsWith('COPY') ? run(select) : select();
       },
     };
   };
+}
+
+/** Commits the transactions of some blocks that another warehouse has. */
+async function commitFrom(other: string, store: Store, span: Span): Promise<void> {
+  const pipeline = registry.pipeline('transactions');
+  const [like] = store.ledger().filter((entry) => entry.pipeline === pipeline.name);
+  const stage = store.stage(span);
+  await mkdir(stage.folder, { recursive: true });
+  for (const table of pipeline.tables) {
+    const column = blockColumn(pipeline, table);
+    const file = join(stage.folder, `${table.name}.parquet`);
+    const rows = `read_parquet('${other}/tables/${table.name}/**/*.parquet', hive_partitioning = false)`;
+    const within = `${column} BETWEEN ${span.from} AND ${span.to}`;
+    await store.query(`COPY (SELECT * FROM ${rows} WHERE ${within} ORDER BY ${table.sort.join(', ')}) TO '${file}'`);
+    await stage.adopt(table, file, { isSorted: true });
+  }
+  const { version = 1, content, declaration } = like ?? {};
+  await store.commit(await stage.finish(), {
+    ...{ network: 'sandbox', pipeline: pipeline.name, version, span, content, declaration },
+    ...{ verdict: 'accepted', requests: 1, retries: 0, supersedes: [] },
+  });
+}
+
+test.each([
+  ['a new block comes during a select of all rows', undefined, [5016, 5020]],
+  ['a new block comes during a select of new rows', [5011, 5015], [5016, 5020]],
+  ['a hole is filled during a select of all rows', [5021, 5030], [5011, 5020]],
+] as const)('each transaction is counted once if %s', async (when, before, [from, to]) => {
+  const opened = await open(named('accounts'));
+  const { store } = opened;
+  const later = await exportSandbox('5011:5030', ['transactions']);
+  let more: Span | undefined;
+  aroundSelects(store, async (select) => {
+    const span = more;
+    more = undefined;
+    if (span !== undefined) await commitFrom(later, store, span);
+    return select();
+  });
+  if (when.endsWith('new rows')) await turn(opened, 0);
+  if (before !== undefined) await commitFrom(later, store, { from: before[0], to: before[1] });
+  more = { from, to };
+  await turn(opened, 60_000);
+  expect(more).toBeUndefined();
+  await turn(opened, 60_000);
+  expect(opened.builds.at(-1)?.isMerged ?? false).toBe(!when.includes('hole'));
+  const { rows } = await store.query(
+    'SELECT (SELECT sum(tx_count) FROM accounts)::VARCHAR, (SELECT count(*) FROM transactions)::VARCHAR',
+  );
+  const [counted, there] = Object.values(rows[0] ?? {});
+  expect(Number(there)).toBeGreaterThan(0);
+  expect(counted).toBe(there);
+});
+
+test('rows that were selected while something was committed are built again', async () => {
+  const opened = await open(named('transactions_daily'));
+  const { store } = opened;
+  let isFirst = true;
+  aroundSelects(store, async (select) => {
+    const rows = await select();
+    if (isFirst) await rewrite(store);
+    isFirst = false;
+    return rows;
+  });
   const stampsIn = (ledger: readonly LedgerEntry[]) => ledger.flatMap(({ mart }) => mart?.inputs ?? []);
   await turn(opened, 0);
   expect(isFirst).toBe(false);
