@@ -43,6 +43,11 @@ const factsSchema = z
           addIssue({ code: 'custom', path: [record, name, 'semantic'], message: `unknown kind ${semantic}` });
   });
 
+/** A value that may be null or missing. */
+function orNull(schema) {
+  return schema.nullable().default(null);
+}
+
 /** The facts about the API's endpoints: `api/endpoints.json`. */
 const endpointsSchema = z.array(
   z.object({
@@ -55,11 +60,11 @@ const endpointsSchema = z.array(
         type: z.string(),
         array: z.boolean(),
         required: z.boolean(),
-        min: z.union([z.string(), z.number(), z.null()]),
-        max: z.union([z.string(), z.number(), z.null()]),
-        note: z.string().nullable(),
-        default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]),
-        enum: z.array(z.string()).nullable(),
+        min: orNull(z.union([z.string(), z.number()])),
+        max: orNull(z.union([z.string(), z.number()])),
+        note: orNull(z.string()),
+        default: orNull(z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
+        enum: orNull(z.array(z.string())),
       }),
     ),
     response: z.object({

@@ -99,7 +99,7 @@ describe('tonlake api', () => {
   test('without an endpoint lists all of them', async () => {
     const out = await printFetch([]);
     const lines = out.split('\n').filter((line) => line.startsWith('  '));
-    expect(lines).toHaveLength(38);
+    expect(lines).toHaveLength(endpointNames.length);
     expect(out).toContain(
       '\nJettons\n  jetton/masters                 GET   Jettons, in the order the index discovered them;',
     );
