@@ -54,13 +54,8 @@ export function endpointByPath(path: string, method?: Endpoint['method']): Endpo
   const name = method === undefined ? (by('GET') ?? found[0]) : by(method);
   if (name !== undefined) return name;
   if (found[0] !== undefined) {
-    throw usage(`${endpointOf(found[0]).method} for ${asked}`, method, {
-      code: 'wrong-method',
-    });
+    throw usage(`${endpointOf(found[0]).method} for ${asked}`, method);
   }
   const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
-  throw usage('an endpoint', JSON.stringify(asked), {
-    code: 'unknown-endpoint',
-    hint: `${didYouMean(asked, paths)}${suggest('api')} lists them all`,
-  });
+  throw usage('an endpoint', JSON.stringify(asked), `${didYouMean(asked, paths)}${suggest('api')} lists them all`);
 }

@@ -17,7 +17,7 @@ export interface BodyCalls {
  * the type of a function before it runs; `decode_body` becomes one for all layouts.
  *
  * @param own the user's file of layouts
- * @throws {UsageError} `bad-layout`
+ * @throws {UsageError}
  */
 export function bodyCallsIn(sql: string, own?: string): BodyCalls {
   const functions = new Map<string, ScalarFunction>();
@@ -71,15 +71,13 @@ function stampOf(layouts: unknown): string {
 }
 
 function notLiteral(name: string): UsageError {
-  return usage('a layout as text', `none in ${name}`, {
-    code: 'bad-layout',
-    hint: `${name}(body_boc, 'op uint32, query_id uint64'), or the name of a layout: ${name}(body_boc, 'jetton_transfer')`,
-  });
+  return usage(
+    'a layout as text',
+    `none in ${name}`,
+    `${name}(body_boc, 'op uint32, query_id uint64'), or the name of a layout: ${name}(body_boc, 'jetton_transfer')`,
+  );
 }
 
 function unknownLayout(name: string, known: readonly string[]): UsageError {
-  return usage('the name of a layout or its fields', name, {
-    code: 'bad-layout',
-    hint: `layouts: ${known.join(', ')}`,
-  });
+  return usage('the name of a layout or its fields', name, `layouts: ${known.join(', ')}`);
 }

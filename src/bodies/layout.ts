@@ -25,7 +25,7 @@ const WORD = /\s*(0x[0-9A-Fa-f]+|\w+|\S)/y;
 /**
  * Parses a layout, such as `op uint32 = 0x0f8a7ea5, amount coins, to address, payload maybe_ref`.
  * @param origin where the text stands, for messages
- * @throws {UsageError} `bad-layout`, with line and column
+ * @throws {UsageError} with line and column
  */
 export function parseLayout(text: string, origin = 'layout'): Fields {
   return new LayoutParser(text, origin).parse();
@@ -137,10 +137,11 @@ class LayoutParser {
     const start = this.#at + (/^\s*/.exec(this.#text.slice(this.#at))?.[0].length ?? 0);
     const lines = this.#text.slice(0, start).split('\n');
     const place = `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-    return usage(expected, `${got === '' ? 'the end' : got} (${this.#origin}: ${place})`, {
-      code: 'bad-layout',
-      hint: "for example 'op uint32, query_id uint64, amount coins, to address, payload maybe_ref'; docs/sql.md lists the types",
-    });
+    return usage(
+      expected,
+      `${got === '' ? 'the end' : got} (${this.#origin}: ${place})`,
+      "for example 'op uint32, query_id uint64, amount coins, to address, payload maybe_ref'; docs/sql.md lists the types",
+    );
   }
 }
 

@@ -25,10 +25,9 @@ const schema = z.record(
 
 /** The layouts of a YAML file, by name. @throws {UsageError} with file, line and column */
 function readLayouts(path: string, shown = path): readonly NamedLayout[] {
-  const origin = { file: shown, line: 1, what: 'layout', code: 'bad-layout', docs: 'docs/sql.md' };
+  const origin = { file: shown, line: 1, what: 'layout', docs: 'docs/sql.md' };
   const hint = '--layouts, or layouts in tonlake.yaml, is the path of a YAML file';
-  const file = { what: 'a file of layouts', code: 'no-layouts', hint } as const;
-  const { value, yaml } = readYaml(readNamedFile(path, file), origin, schema);
+  const { value, yaml } = readYaml(readNamedFile(path, 'a file of layouts', hint), origin, schema);
   return Object.entries(value).map(([name, { opcode, fields: text }]) => {
     const place = yaml.placeOf([name, 'fields']);
     const own = text === '' ? [] : parseLayout(text, place);

@@ -68,10 +68,7 @@ export function chainBounds(
   const head = async (): Promise<number> => (await ends()).last;
   const headTime = async (): Promise<number> => (await ends()).head.time;
   const notIndexed = (what: string, hint: string): UsageError =>
-    usage(`a ${what.includes('T') ? 'time' : 'day'} that the index has`, what, {
-      code: 'wrong-range',
-      hint,
-    });
+    usage(`a ${what.includes('T') ? 'time' : 'day'} that the index has`, what, hint);
   const older = async (): Promise<string> => {
     const day = dateAt(await headTime(), zone);
     return `the head is block ${await head()} of ${day}`;

@@ -40,10 +40,11 @@ function refuseGroups(whole: string): void {
   if (!hasZeros && (!isOne || (isList && !beginsGrouped))) return;
   const meant = isOne ? `did you mean ${joined}? ` : '';
   const list = isOne && isList ? `; ${whole.replace(/^\d+/, '$&:$&')} for several ranges` : '';
-  throw usage('digits without commas', JSON.stringify(whole), {
-    code: 'wrong-range',
-    hint: `${meant}commas separate ranges; group digits like 47_670_000${list}`,
-  });
+  throw usage(
+    'digits without commas',
+    JSON.stringify(whole),
+    `${meant}commas separate ranges; group digits like 47_670_000${list}`,
+  );
 }
 
 /** True if the seqnos of the parts are ascending. */
@@ -90,7 +91,6 @@ function parsePart(part: string, whole: string): RangePart {
   if (!isSense(from, to)) throw wrongRange(part, whole);
   if (isReversed(from, to)) {
     throw new UsageError(`range start ${first} is after its end ${second}`, {
-      code: 'wrong-range',
       hint: `did you mean ${second}:${first}?`,
     });
   }
@@ -178,10 +178,11 @@ export async function resolveRange(parts: readonly RangePart[], chain: ChainBoun
   for (const part of parts) {
     const span = await resolvePart(await datePart(part, chain), chain);
     if (span.from > span.to || span.from < 0) {
-      throw usage('a range with blocks', `${part.text}, which is ${span.from}:${span.to}`, {
-        code: 'wrong-range',
-        hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
-      });
+      throw usage(
+        'a range with blocks',
+        `${part.text}, which is ${span.from}:${span.to}`,
+        `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
+      );
     }
     spans.push(span);
   }
@@ -239,16 +240,13 @@ function wrongRange(part: string, whole: string): UsageError {
   const hint = part === whole ? undefined : `it is part of ${JSON.stringify(whole)}`;
   if (/^\d{4}-\d{2}(-\d{2})?$/.test(part)) {
     const unit = part.length === 7 ? 'month' : 'day';
-    return usage(`a ${unit} of the calendar`, got, {
-      code: 'wrong-range',
-      hint: hint ?? `${unit}s are written as ${unit === 'day' ? '2026-05-01' : '2026-05'}`,
-    });
+    return usage(
+      `a ${unit} of the calendar`,
+      got,
+      hint ?? `${unit}s are written as ${unit === 'day' ? '2026-05-01' : '2026-05'}`,
+    );
   }
   // The last days or blocks need the colon of a range without an end.
   const guess = /^-\d+[dhKMB]?$/i.test(part) ? `did you mean ${part}:?` : undefined;
-  const options = {
-    code: 'wrong-range',
-    ...(hint === undefined && guess === undefined ? {} : { hint: hint ?? guess ?? '' }),
-  };
-  return usage(`a range such as ${EXAMPLES}`, got, options);
+  return usage(`a range such as ${EXAMPLES}`, got, hint ?? guess);
 }

@@ -17,10 +17,11 @@ export function parseSlice(text: string): Slice {
   if (index !== undefined && count !== undefined && index >= 1 && index <= count && count <= MAX_SLICES) {
     return { index, count };
   }
-  throw usage('a slice such as 3/16, from 1/16 to 16/16', JSON.stringify(text), {
-    code: 'bad-slice',
-    hint: text.trim().startsWith('0/') ? 'the first slice is 1' : '--slice 1/16',
-  });
+  throw usage(
+    'a slice such as 3/16, from 1/16 to 16/16',
+    JSON.stringify(text),
+    text.trim().startsWith('0/') ? 'the first slice is 1' : '--slice 1/16',
+  );
 }
 
 /**
@@ -28,7 +29,7 @@ export function parseSlice(text: string): Slice {
  *
  * @param requested the range as resolved now
  * @param openDays days and times of the range that are not over
- * @throws {UsageError} `moving-range`
+ * @throws {UsageError}
  */
 export function requireFixedRange(
   parts: readonly RangePart[],
@@ -40,10 +41,11 @@ export function requireFixedRange(
     parts.find(({ from, to }) => isMoving(from, to))?.text ??
     (day === undefined ? undefined : `${day}, which is not over`);
   if (moving === undefined) return;
-  throw usage('a range with fixed ends for slices', moving, {
-    code: 'moving-range',
-    hint: `give all slices the same blocks, such as --range ${formatSpans(requested)}`,
-  });
+  throw usage(
+    'a range with fixed ends for slices',
+    moving,
+    `give all slices the same blocks, such as --range ${formatSpans(requested)}`,
+  );
 }
 
 /** True if an end depends on the head or on today. */
@@ -66,10 +68,7 @@ export async function cutSlice(
 ): Promise<readonly Span[]> {
   const total = totalSize(requested);
   if (total < count) {
-    throw usage(`at least ${count} blocks for ${count} slices`, total, {
-      code: 'bad-slice',
-      hint: `--slice 1/${total} to ${total}/${total}`,
-    });
+    throw usage(`at least ${count} blocks for ${count} slices`, total, `--slice 1/${total} to ${total}/${total}`);
   }
   const first = await cutBefore(requested, index - 1, count, chain);
   const next = await cutBefore(requested, index, count, chain);

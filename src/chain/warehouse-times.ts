@@ -19,12 +19,12 @@ export function warehouseTimes(
     const from = await firstNumber(query, `SELECT min(gen_utime) FROM ${masterchain}`);
     const to = await firstNumber(query, `SELECT max(gen_utime) FROM ${masterchain}`);
     const isEmpty = from === undefined || to === undefined;
-    return usage('a time that the warehouse has', formatTime(ms), {
-      code: 'not-stored',
-      hint: isEmpty
-        ? 'it has no block headers'
-        : `it has blocks of ${formatTime(from * 1000)} to ${formatTime(to * 1000)}`,
-    });
+    return usage(
+      'a time that the warehouse has',
+      formatTime(ms),
+      isEmpty ? 'it has no block headers' : `it has blocks of ${formatTime(from * 1000)} to ${formatTime(to * 1000)}`,
+      { code: 'not-stored' },
+    );
   };
   const firstSince = async (ms: number): Promise<number> => {
     const found = await firstNumber(
@@ -65,9 +65,8 @@ export function warehouseTimes(
         seqno,
       });
       if (utime !== undefined) return utime * 1000;
-      throw usage('a block that the warehouse has', seqno, {
+      throw usage('a block that the warehouse has', seqno, `${suggest('status')} shows what it has`, {
         code: 'not-stored',
-        hint: `${suggest('status')} shows what it has`,
       });
     },
   };

@@ -24,7 +24,7 @@ function collectTarget(text: string, before: readonly string[] = []): readonly s
   return [...before, text];
 }
 
-/** The feeds of a command: commits and alerts. @throws {UsageError} `bad-target`, `bad-alert`, `no-alert` */
+/** The feeds of a command: commits and alerts. @throws {UsageError} */
 export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: ExportOptions): Promise<readonly Feed[]> {
   return [
     ...(onCommit.length === 0 ? [] : await commitFeeds(onCommit, exported.warehouse)),

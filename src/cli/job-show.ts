@@ -63,13 +63,14 @@ export async function showLog({ flags, write }: Context, file: string, id: strin
   const { job, history, records } = await openRuns(file, flags.warehouse);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
-    throw usage(`a run of ${job.name}`, id ?? 'none', {
-      code: 'unknown-run',
-      hint:
-        id === undefined
-          ? 'the job has not run yet'
-          : `${suggest('job list', `${shellWord(file)} --json`)} shows the ids`,
-    });
+    throw usage(
+      `a run of ${job.name}`,
+      id ?? 'none',
+      id === undefined
+        ? 'the job has not run yet'
+        : `${suggest('job list', `${shellWord(file)} --json`)} shows the ids`,
+      { code: 'unknown-run' },
+    );
   }
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
 }

@@ -52,7 +52,7 @@ export class LiveOutput {
     this.signal = log === undefined ? context.signal : AbortSignal.any([context.signal, log.failure]);
   }
 
-  /** @param isPatient true to wait at the end until targets accepted everything @throws {UsageError} `no-log` if the log cannot be written */
+  /** @param isPatient true to wait at the end until targets accepted everything @throws {UsageError} if the log cannot be written */
   static async open(
     context: Context,
     options: ExportOptions,
@@ -143,6 +143,6 @@ async function openLog(path: string): Promise<Log> {
       failure: failure.signal,
     };
   } catch (cause) {
-    throw usage(`a writable log file, cannot write ${path}`, undefined, { code: 'no-log', cause });
+    throw usage(`a writable log file, cannot write ${path}`, undefined, undefined, { cause });
   }
 }

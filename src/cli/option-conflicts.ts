@@ -10,7 +10,7 @@ const PLACE_OPTIONS: ReadonlySet<string> = new Set(['network', 'warehouse', 's3E
 /**
  * Refuses options that have no effect without another one.
  * @param needed such as `--repair`
- * @throws {UsageError} `bad-option`
+ * @throws {UsageError}
  */
 export function refuseWithout<F extends ContextFlags>(
   { given }: Context<F>,
@@ -20,7 +20,7 @@ export function refuseWithout<F extends ContextFlags>(
 ): void {
   const name = names.find((each) => given.has(each));
   if (name === undefined) return;
-  throw usage(`${needed} with ${flagOf(name)}`, undefined, { code: 'bad-option', hint: hintOf(flagOf(name)) });
+  throw usage(`${needed} with ${flagOf(name)}`, undefined, hintOf(flagOf(name)));
 }
 
 /** What cannot be combined with an option. */
@@ -33,7 +33,7 @@ interface Refused<F> {
 
 /**
  * Refuses options and words that cannot be combined with an option.
- * @throws {UsageError} `bad-option`
+ * @throws {UsageError}
  */
 export function refuseWith<F extends ContextFlags>(
   { given }: Context<F>,
@@ -42,13 +42,13 @@ export function refuseWith<F extends ContextFlags>(
 ): void {
   const [other] = [...words, ...names.filter((each) => given.has(each)).map(flagOf)];
   if (other === undefined) return;
-  throw new UsageError(`${flagOf(name)} cannot be combined with ${other}`, { code: 'bad-option', hint: hintOf(other) });
+  throw new UsageError(`${flagOf(name)} cannot be combined with ${other}`, { hint: hintOf(other) });
 }
 
 /**
  * Refuses all options beside one that changes what the command does, except `takes` and those that select the warehouse.
  * @param takes options that can be combined with it
- * @throws {UsageError} `bad-option`
+ * @throws {UsageError}
  */
 export function refuseOthersWith<F extends ContextFlags>(
   context: Context<F>,

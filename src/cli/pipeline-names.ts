@@ -34,18 +34,19 @@ async function refuseRangesAndMarts(
   if (range !== undefined) {
     const option = command === 'follow' ? '--from' : '-r';
     const rest = names.filter((name) => name !== range);
-    throw usage('a pipeline', `${JSON.stringify(range)}, which is a range`, {
-      code: 'unknown-pipeline',
-      hint: `ranges need ${option}: ${suggest(command, [...rest, option, range].join(' '))}`,
-    });
+    throw usage(
+      'a pipeline',
+      `${JSON.stringify(range)}, which is a range`,
+      `ranges need ${option}: ${suggest(command, [...rest, option, range].join(' '))}`,
+      { code: 'unknown-pipeline' },
+    );
   }
   if (others.length === 0) return;
   const { shippedNames } = await import('../sql/shipped-queries.ts');
   const marts = await shippedNames('marts');
   const mart = others.find((name) => marts.includes(name));
   if (mart === undefined) return;
-  throw usage('a pipeline', `the mart ${mart}`, {
+  throw usage('a pipeline', `the mart ${mart}`, `${suggest('build', mart)} builds it from exported tables`, {
     code: 'unknown-pipeline',
-    hint: `${suggest('build', mart)} builds it from exported tables`,
   });
 }

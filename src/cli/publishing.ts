@@ -51,7 +51,7 @@ export function withPublishing(command: Command): Command {
 
 /**
  * Where the tables of a command are published along with its commits; undefined if they are not.
- * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
+ * @throws {UsageError}
  */
 export async function publishPlaceOf(
   context: Context<PublishFlags & CommonOptions>,
@@ -68,7 +68,7 @@ export async function publishPlaceOf(
 /**
  * The namespace of a catalog that `--catalog` names.
  * @param networkOf the network, for the default of the namespace
- * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
+ * @throws {UsageError}
  */
 export async function catalogOf(
   { catalog: uri, namespace, catalogWarehouse }: PlaceFlags,

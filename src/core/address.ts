@@ -20,21 +20,18 @@ export function isAddress(text: string): boolean {
  * Validates a text that looks like a user-friendly address. Accepts all other texts.
  *
  * @param network the network of the query; default: any
- * @throws {UsageError} `bad-address` for a wrong checksum, or on mainnet an address for test networks only
+ * @throws {UsageError} for a wrong checksum, or on mainnet an address for test networks only
  */
 export function requireSoundAddress(text: string, network?: string): void {
   if (!/^[EUk0](?=.*[A-Z])[\w+/-]{47}$/.test(text)) return;
   const raw = rawAddress(text);
-  if (raw === undefined)
-    throw usage('an address with its checksum', text, {
-      code: 'bad-address',
-      hint: 'copy it again, or use its raw form',
-    });
+  if (raw === undefined) throw usage('an address with its checksum', text, 'copy it again, or use its raw form');
   if (network === 'mainnet' && ((Buffer.from(text, 'base64url')[0] ?? 0) & FOR_TEST_NETWORKS) !== 0)
-    throw usage('an address of mainnet', `one for test networks only: ${text}`, {
-      code: 'bad-address',
-      hint: `check --network; the same account on mainnet is ${raw}`,
-    });
+    throw usage(
+      'an address of mainnet',
+      `one for test networks only: ${text}`,
+      `check --network; the same account on mainnet is ${raw}`,
+    );
 }
 
 /** The raw form of an address in upper case, as in tables: `0:B113...`; undefined if invalid. */

@@ -43,14 +43,11 @@ export function choicesFor(typed: string, choices: readonly string[], unlisted: 
 }
 
 /** @throws {UsageError} for a name that is none of the choices */
-export function requireKnown(expected: string, got: string, choices: readonly string[], code: string): void {
+export function requireKnown(expected: string, got: string, choices: readonly string[], code?: string): void {
   if (!choices.includes(got)) throw unknownName(expected, got, choices, code);
 }
 
 /** The error for a name that is none of the choices. */
-export function unknownName(expected: string, got: string, choices: readonly string[], code: string): UsageError {
-  return usage(expected, JSON.stringify(got), {
-    code,
-    hint: choicesFor(got, choices),
-  });
+export function unknownName(expected: string, got: string, choices: readonly string[], code?: string): UsageError {
+  return usage(expected, JSON.stringify(got), choicesFor(got, choices), { code });
 }

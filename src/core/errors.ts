@@ -2,8 +2,8 @@
 export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'report' | 'job' | 'delivery';
 
 export interface TonlakeErrorOptions {
-  /** Stable identifier for programs, for example `rate-limited`. */
-  readonly code: string;
+  /** Stable identifier for programs, for example `rate-limited`, if one can act on it. Default: the stage. */
+  readonly code?: string | undefined;
   /** True if the same call can succeed later without changes. Default false. */
   readonly retryable?: boolean;
   /** What to do about it; often a command to run. */
@@ -13,15 +13,17 @@ export interface TonlakeErrorOptions {
 
 /** Base class of all errors of tonlake. The message is one line, in lower case. */
 export abstract class TonlakeError extends Error {
-  abstract readonly stage: Stage;
+  static readonly stage: Stage;
+  readonly stage: Stage;
   readonly code: string;
   readonly retryable: boolean;
   readonly hint: string | undefined;
 
-  constructor(message: string, options: TonlakeErrorOptions) {
+  constructor(message: string, options: TonlakeErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = new.target.name;
-    this.code = options.code;
+    this.stage = new.target.stage;
+    this.code = options.code ?? this.stage;
     this.retryable = options.retryable ?? false;
     this.hint = options.hint;
   }
@@ -34,13 +36,14 @@ export interface UsageOptions extends Pick<TonlakeErrorOptions, 'code' | 'hint' 
 
 /** Invalid input: a wrong range, an unknown pipeline. Exit code 2. */
 export class UsageError extends TonlakeError {
-  readonly stage = 'usage';
+  static override readonly stage = 'usage';
+  declare readonly stage: 'usage';
   /** The message without its stage. */
   readonly problem: string;
   /** What refuses the input. */
   readonly of: string | undefined;
 
-  constructor(problem: string, { of, ...options }: UsageOptions) {
+  constructor(problem: string, { of, ...options }: UsageOptions = {}) {
     super(`${of === undefined ? 'usage' : `usage ${of}`}: ${problem}`, options);
     this.problem = problem;
     this.of = of;
@@ -59,28 +62,42 @@ type UsageDetails = Pick<UsageError, 'problem' | 'of' | 'hint'>;
  * The error for wrong input: `usage: expected a query, got nothing`.
  * @param got as the user wrote it; undefined if `expected` says all
  */
-export function usage(expected: string, got: string | number | bigint | undefined, options: UsageOptions): UsageError {
-  return new UsageError(`expected ${expected}${got === undefined ? '' : `, got ${got}`}`, options);
+export function usage(
+  expected: string,
+  got?: string | number | bigint,
+  hint?: string,
+  options: Omit<UsageOptions, 'hint'> = {},
+): UsageError {
+  return new UsageError(`expected ${expected}${got === undefined ? '' : `, got ${got}`}`, { ...options, hint });
+}
+
+/** The error of a server that cannot listen at an address. */
+export function portTaken(address: string, hint: string, cause: unknown): UsageError {
+  return new UsageError(`cannot listen on ${address}`, { hint, cause });
 }
 
 /** The API gave no usable response. */
 export class SourceError extends TonlakeError {
-  readonly stage = 'source';
+  static override readonly stage = 'source';
+  declare readonly stage: 'source';
 }
 
 /** A response does not match its declaration. */
 export class DecodeError extends TonlakeError {
-  readonly stage = 'decode';
+  static override readonly stage = 'decode';
+  declare readonly stage: 'decode';
 }
 
 /** A walk could not fetch the requested range. */
 export class WalkError extends TonlakeError {
-  readonly stage = 'walk';
+  static override readonly stage = 'walk';
+  declare readonly stage: 'walk';
 }
 
 /** A table, a file or the ledger could not be read or written. */
 export class StoreError extends TonlakeError {
-  readonly stage = 'store';
+  static override readonly stage = 'store';
+  declare readonly stage: 'store';
 }
 
 /** A store could not be reached, or did not respond, so its content is unknown. */
@@ -111,27 +128,32 @@ export function isMergedMeanwhile(error: unknown): boolean {
 
 /** Rows and block headers do not match. */
 export class AuditError extends TonlakeError {
-  readonly stage = 'audit';
+  static override readonly stage = 'audit';
+  declare readonly stage: 'audit';
 }
 
 /** A query of `sql/` is invalid, or its input is missing. */
 export class MartError extends TonlakeError {
-  readonly stage = 'mart';
+  static override readonly stage = 'mart';
+  declare readonly stage: 'mart';
 }
 
 /** A step of a job failed, or its outputs could not be published. */
 export class JobError extends TonlakeError {
-  readonly stage = 'job';
+  static override readonly stage = 'job';
+  declare readonly stage: 'job';
 }
 
 /** A consumer did not take a line or an alert. */
 export class DeliveryError extends TonlakeError {
-  readonly stage = 'delivery';
+  static override readonly stage = 'delivery';
+  declare readonly stage: 'delivery';
 }
 
 /** A report could not be created from the available data. */
 export class ReportError extends TonlakeError {
-  readonly stage = 'report';
+  static override readonly stage = 'report';
+  declare readonly stage: 'report';
 }
 
 /** `message; hint: what to do` on one line. */

@@ -11,9 +11,7 @@ import { failedWith } from './failed-with.ts';
  */
 export function notInstalled(error: unknown, packages: string, use: string): unknown {
   if (!failedWith(error, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) return error;
-  return usage(`an installed client of ${use}`, 'none', {
-    code: 'not-installed',
+  return usage(`an installed client of ${use}`, 'none', `npm install ${packages}, with --global if tonlake is`, {
     cause: error,
-    hint: `npm install ${packages}, with --global if tonlake is`,
   });
 }

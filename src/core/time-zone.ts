@@ -6,13 +6,14 @@ import { usage } from './errors.ts';
 const DAY_MS = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws {UsageError} `bad-timezone` for an unknown zone */
+/** @throws {UsageError} for an unknown zone */
 export function requireZone(zone: string): void {
   if (isZone(zone)) return;
-  throw usage('a time zone such as Europe/Zurich', JSON.stringify(zone), {
-    code: 'bad-timezone',
-    hint: didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
-  });
+  throw usage(
+    'a time zone such as Europe/Zurich',
+    JSON.stringify(zone),
+    didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
+  );
 }
 
 /** True for a known zone. Offsets such as `+02:00` are not allowed: they have no daylight saving time. */

@@ -46,8 +46,6 @@ export interface YamlOrigin {
   readonly line: number;
   /** `report`, `chart`, `job`. */
   readonly what: string;
-  /** Of the error. */
-  readonly code: string;
   /** The page that describes the format, for hints. */
   readonly docs: string;
 }
@@ -70,7 +68,7 @@ export function readYaml<T>(
 }
 
 /** @throws {UsageError} if the text is not YAML */
-function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin): PlacedYaml {
+function parseYaml(text: string, { file, line: first, docs }: YamlOrigin): PlacedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {
@@ -79,16 +77,17 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
   };
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
-    throw usage('YAML', `invalid YAML: ${fault.message} (${at(fault.pos[0])})`, {
-      code,
-      hint: 'quote values with a colon, and indent with spaces',
-      cause: fault,
-    });
+    throw usage(
+      'YAML',
+      `invalid YAML: ${fault.message} (${at(fault.pos[0])})`,
+      'quote values with a colon, and indent with spaces',
+      { cause: fault },
+    );
   }
   const placeOf = (path: YamlPath): string => at(offsetOf(document, path));
   const textAt = (path: YamlPath): string => shorten(nodeAt(document, path)?.toString() ?? 'nothing');
   const wrongValue: PlacedYaml['wrongValue'] = (path, expected, hint, got = textAt(path)) =>
-    usage(expected, `${got} (${placeOf(path)})`, { code, hint });
+    usage(expected, `${got} (${placeOf(path)})`, hint);
   const fail: PlacedYaml['fail'] = (path, error, place = placeOf(path)) => {
     if (!(error instanceof UsageError)) throw error;
     const { hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
@@ -110,7 +109,7 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
     textAt,
     wrongValue,
     requireName: (path, expected, choices) =>
-      placed(path, () => requireKnown(expected, String(document.getIn(path)), choices, code)),
+      placed(path, () => requireKnown(expected, String(document.getIn(path)), choices)),
     requireOne: (path, keys) => {
       const given = keys.filter((key) => document.hasIn([...path, key]));
       const got = given.length === 0 ? 'none' : given.join(' and ');
@@ -155,10 +154,10 @@ function shorten(text: string): string {
 
 /** An unknown key comes first, because it may explain a missing one. */
 function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error: z.ZodError): UsageError {
-  const { what, code, docs } = origin;
+  const { what, docs } = origin;
   const issue = error.issues.find(({ code: kind }) => kind === 'unrecognized_keys') ?? error.issues[0];
   const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)));
-  const fault = (message: string, hint: string): UsageError => usage(message, undefined, { code, hint });
+  const fault = (message: string, hint: string): UsageError => usage(message, undefined, hint);
   const label = path.length === 0 ? `${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}` : path.join('.');
   const known = schemaAt(schema, path);
   if (issue?.code === 'unrecognized_keys') {

@@ -223,5 +223,5 @@ function requireChoice(file: string, what: string, got: string, choices: readonl
 }
 
 function refusal(file: string, expected: string, got: string, hint: string, cause?: unknown): UsageError {
-  return usage(expected, got, { of: file, code: 'bad-pipeline', hint, cause });
+  return usage(expected, got, hint, { of: file, cause });
 }

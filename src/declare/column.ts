@@ -113,10 +113,11 @@ export class ColumnDraft {
     const path = origin.kind === 'path' ? origin.path : '';
     const type = kind === undefined ? typeOf(path) : { kind, nullable: false, unit: undefined };
     if (type === undefined) {
-      throw usage(`a field of the table's record for column ${name}`, path, {
-        code: 'unknown-field',
-        hint: 'declare it with its kind, for example text(path, doc)',
-      });
+      throw usage(
+        `a field of the table's record for column ${name}`,
+        path,
+        'declare it with its kind, for example text(path, doc)',
+      );
     }
     return {
       name,

@@ -11,7 +11,7 @@ const RESERVED: readonly string[] = ['filename', 'file_row_number', '_entry'];
  * Checks the names of a user's pipeline: they are parts of paths, and names in SQL, which ignores case. Stored declarations are not
  * checked, so that rows of older versions stay readable.
  *
- * @throws {UsageError} `bad-pipeline`
+ * @throws {UsageError}
  */
 export function checkOwnNames(file: string, { name, tables }: PipelineDef): void {
   if (!/^[a-z][a-z0-9_]*$/.test(name) || !isUsable(name))
@@ -26,7 +26,7 @@ export function checkOwnNames(file: string, { name, tables }: PipelineDef): void
   }
 }
 
-/** @throws {UsageError} `bad-pipeline` if names of tables or views differ in their case only */
+/** @throws {UsageError} if names of tables or views differ in their case only */
 export function checkCases(pipelines: readonly PipelineDef[]): void {
   requireDistinctCases('pipelines', 'table or view', relationsOf(pipelines));
 }
@@ -41,20 +41,17 @@ function requireDistinctCases(file: string, what: string, names: readonly string
     const other = seen.get(name.toLowerCase());
     if (other !== undefined) {
       const got = other === name ? `${name} twice` : `${other} and ${name}`;
-      throw usage(`each ${what} once`, got, {
-        of: file,
-        code: 'bad-pipeline',
-        hint: 'rename one of them; case makes no difference in SQL',
-      });
+      throw usage(`each ${what} once`, got, 'rename one of them; case makes no difference in SQL', { of: file });
     }
     seen.set(name.toLowerCase(), name);
   }
 }
 
 function badName(file: string, expected: string, got: string): UsageError {
-  return usage(expected, JSON.stringify(got.slice(0, MAX_BYTES)), {
-    of: file,
-    code: 'bad-pipeline',
-    hint: `names have 1 to ${MAX_BYTES} bytes, such as own_orders`,
-  });
+  return usage(
+    expected,
+    JSON.stringify(got.slice(0, MAX_BYTES)),
+    `names have 1 to ${MAX_BYTES} bytes, such as own_orders`,
+    { of: file },
+  );
 }

@@ -45,7 +45,7 @@ export class Registry {
   /**
    * Adds pipelines whose rows a warehouse has. Pipelines that they need may no longer exist.
    *
-   * @throws {UsageError} `bad-pipeline` for duplicate names of pipelines, tables or views
+   * @throws {UsageError} for duplicate names of pipelines, tables or views
    */
   with(pipelines: readonly PipelineDef[]): Registry {
     if (pipelines.length === 0) return this;
@@ -70,16 +70,13 @@ export class Registry {
     return this.tables.find(({ name, views }) => name === relation || views.some((view) => view.name === relation));
   }
 
-  /** The table that plays a role. @throws {UsageError} `no-role` if there is none */
+  /** The table that plays a role. @throws {UsageError} if there is none */
   playing(role: RoleName): RoleTable {
     for (const pipeline of this.pipelines) {
       const table = pipeline.tables.find(({ plays }) => plays === role);
       if (table !== undefined) return { pipeline, table };
     }
-    throw usage(`a table that plays ${role} (${ROLES[role].grain})`, 'none', {
-      code: 'no-role',
-      hint: 'also load the built-in pipelines',
-    });
+    throw usage(`a table that plays ${role} (${ROLES[role].grain})`, 'none', 'also load the built-in pipelines');
   }
 
   /** @throws {UsageError} with the nearest name as hint */
@@ -88,9 +85,8 @@ export class Registry {
     if (found !== undefined) return found;
     const writer = this.writerOf(this.tableOf(name)?.name);
     if (writer === undefined) throw unknownName('a pipeline', name, namesOf(this.pipelines), 'unknown-pipeline');
-    throw usage('a pipeline', `the table ${name}`, {
+    throw usage('a pipeline', `the table ${name}`, `did you mean ${writer.name}? It writes ${name}`, {
       code: 'unknown-pipeline',
-      hint: `did you mean ${writer.name}? It writes ${name}`,
     });
   }
 
@@ -105,10 +101,7 @@ export class Registry {
     if (found !== undefined) return found;
     const tables = namesOf(this.tables);
     const views = this.tables.flatMap((candidate) => namesOf(candidate.views));
-    throw usage('a table', JSON.stringify(name), {
-      code: 'unknown-table',
-      hint: choicesFor(name, tables, views),
-    });
+    throw usage('a table', JSON.stringify(name), choicesFor(name, tables, views), { code: 'unknown-table' });
   }
 
   /** Names of all pipelines that `run` can export. */
@@ -123,10 +116,7 @@ export class Registry {
    */
   toRun(names: readonly string[]): readonly PipelineDef[] {
     if (!Array.isArray(names) || names.length === 0) {
-      throw usage('names of pipelines', 'none', {
-        code: 'no-pipelines',
-        hint: "pipelines: ['transactions']",
-      });
+      throw usage('names of pipelines', 'none', "pipelines: ['transactions']");
     }
     const ordered = this.inOrder(names);
     const watched = ordered.find(isEphemeral);
@@ -161,10 +151,7 @@ function namesOf(named: readonly { readonly name: string }[]): readonly string[]
 }
 
 function ephemeral(name: string): UsageError {
-  return usage('a pipeline with a history', `${name}, which only has pending data`, {
-    code: 'ephemeral-pipeline',
-    hint: followPending(),
-  });
+  return usage('a pipeline with a history', `${name}, which only has pending data`, followPending());
 }
 
 const shipped = new URL('../../pipelines/', import.meta.url);
@@ -176,7 +163,7 @@ const loaded = new Map<string, Promise<Registry>>();
  * walk kind. A folder is read once.
  *
  * @param folder default `TONLAKE_PIPELINES`, if set
- * @throws {UsageError} `bad-pipeline` for an invalid declaration or a name that is taken; `no-folder`
+ * @throws {UsageError} for an invalid declaration or a name that is taken
  */
 export function loadRegistry(folder: string | URL | undefined = process.env['TONLAKE_PIPELINES']): Promise<Registry> {
   const path =
@@ -203,10 +190,7 @@ async function loadBeside(folder: string): Promise<Registry> {
   const names = own.map(({ name }) => name);
   const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
   if (taken !== undefined) {
-    throw new UsageError(`the pipeline ${taken} in ${folder} has the name of a built-in one`, {
-      code: 'bad-pipeline',
-      hint: 'rename it and its tables',
-    });
+    throw usage('a name that no built-in pipeline has', taken, 'rename it and its tables', { of: folder });
   }
   const all = [...pipelines, ...own];
   checkNames(all);
@@ -221,7 +205,7 @@ const MODULE = /^[^.]+\.m?[jt]s$/;
 /** What the files of a folder export: pipelines, and walk kinds. */
 async function readFolder(folder: string) {
   const found = await readdir(folder).catch((error: unknown) => {
-    throw usage('a folder of pipelines', folder, { code: 'no-folder', cause: error });
+    throw usage('a folder of pipelines', folder, undefined, { cause: error });
   });
   const files = found.filter((file) => MODULE.test(file)).sort();
   const pipelines: PipelineDef[] = [];
@@ -245,12 +229,7 @@ async function importPipeline(path: string): Promise<{ readonly default?: unknow
   } catch (error) {
     const of = basename(path);
     if (error instanceof UsageError) throw error.with({ of: error.of ?? of });
-    throw usage('a pipeline', String(error).split('\n')[0], {
-      of,
-      code: 'bad-pipeline',
-      hint: hintFor(path, String(error)),
-      cause: error,
-    });
+    throw usage('a pipeline', String(error).split('\n')[0], hintFor(path, String(error)), { of, cause: error });
   }
 }
 

@@ -98,28 +98,28 @@ function requireOptional({ def, pipeline }: Found): void {
   if (def.rows.kind !== 'records') return;
   const others = pipeline.tables.filter(({ rows }) => rows.kind !== 'records').map(({ name }) => name);
   const hint = others.length === 0 ? '' : `optional: ${others.join(' and ')}; `;
-  throw usage(`an optional table of ${pipeline.name}`, def.name, {
-    code: 'needed-table',
-    hint: `${hint}--columns ${def.name}=${def.key[0] ?? ''} keeps only a few of its columns`,
-  });
+  throw usage(
+    `an optional table of ${pipeline.name}`,
+    def.name,
+    `${hint}--columns ${def.name}=${def.key[0] ?? ''} keeps only a few of its columns`,
+  );
 }
 
 function staying(pipelines: readonly PipelineDef[], name: string, leftOut: LeftOut | undefined): Found {
   const found = tableOf(pipelines, name);
   if (!isLeftOut(leftOut, name)) return found;
-  throw usage('columns of an exported table', `${name}, which is left out`, {
-    code: 'left-out-table',
-    hint: 'name the table or its columns, not both',
-  });
+  throw usage('columns of an exported table', `${name}, which is left out`, 'name the table or its columns, not both');
 }
 
 function requireColumn({ name: table, columns }: TableDef, name: string): void {
   const names = columns.map((column) => column.name);
   if (names.includes(name)) return;
-  throw usage(`a column of ${table}`, JSON.stringify(name), {
-    code: 'unknown-column',
-    hint: `${didYouMean(name, names)}${suggest('show', table)} lists its columns`,
-  });
+  throw usage(
+    `a column of ${table}`,
+    JSON.stringify(name),
+    `${didYouMean(name, names)}${suggest('show', table)} lists its columns`,
+    { code: 'unknown-column' },
+  );
 }
 
 function wrongColumn(pipelines: readonly PipelineDef[], text: string): UsageError {
@@ -127,22 +127,18 @@ function wrongColumn(pipelines: readonly PipelineDef[], text: string): UsageErro
     tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)),
   );
   const owner = names.find((name) => name.endsWith(`.${text}`));
-  return usage('TABLE.COLUMN', JSON.stringify(text), {
-    code: 'unknown-column',
-    hint: owner === undefined ? 'for example messages.body_boc' : `did you mean ${owner}?`,
-  });
+  return usage(
+    'TABLE.COLUMN',
+    JSON.stringify(text),
+    owner === undefined ? 'for example messages.body_boc' : `did you mean ${owner}?`,
+    { code: 'unknown-column' },
+  );
 }
 
 function fixedColumn(text: string): UsageError {
-  return usage('an optional column', text, {
-    code: 'needed-column',
-    hint: 'key, sort, time and proof columns are always exported',
-  });
+  return usage('an optional column', text, 'key, sort, time and proof columns are always exported');
 }
 
 function contradiction(text: string): UsageError {
-  return usage(`${text} either to export or to leave out`, 'both', {
-    code: 'contradiction',
-    hint: 'name it once',
-  });
+  return usage(`${text} either to export or to leave out`, 'both', 'name it once');
 }

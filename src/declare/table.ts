@@ -104,10 +104,7 @@ export class TableDraft {
   of(endpoint: string, answer: AnswerShape): TableDef {
     const { record = answer.record } = this.options;
     if (record !== answer.record) {
-      throw usage(`${answer.record}, the record of ${endpoint}, for ${this.name}`, record, {
-        code: 'other-record',
-        hint: 'leave out record',
-      });
+      throw usage(`${answer.record}, the record of ${endpoint}, for ${this.name}`, record, 'leave out record');
     }
     return defineTable(this.name, { ...this.options, record, rows: recordsOf(answer) });
   }
@@ -131,10 +128,10 @@ export function table<C extends string, Rows extends RowsFrom | undefined = unde
 ): Rows extends RowsFrom ? TableDef : TableDraft;
 export function table(name: string, options: TableOptions): TableDef | TableDraft {
   const { rows, record } = options;
-  if (record !== undefined) requireKnown('a record of the API', record, recordNames, 'unknown-record');
+  if (record !== undefined) requireKnown('a record of the API', record, recordNames);
   if (rows === undefined) return new TableDraft(name, options);
   if (rows.kind === 'records' && record !== undefined) {
-    throw usage(`rows or their record for ${name}`, 'both', { code: 'other-record', hint: 'leave out both' });
+    throw usage(`rows or their record for ${name}`, 'both', 'leave out both');
   }
   return defineTable(name, { ...options, rows });
 }

@@ -123,11 +123,12 @@ function requireColumns(pipeline: string, { keys, carried, match }: LookupWalk, 
   if (missing.length === 0 && foreign.length === 0) return;
   const [wrong] = foreign;
   const hint = wrong === undefined ? '' : didYouMean(wrong, known);
-  throw usage(`a query with the columns ${[...keys, ...carried].join(', ')}`, names.join(', '), {
-    of: pipeline,
-    code: 'wrong-keys',
-    hint: `${hint}an optional column seqno has the block of the last change of a key`,
-  });
+  throw usage(
+    `a query with the columns ${[...keys, ...carried].join(', ')}`,
+    names.join(', '),
+    `${hint}an optional column seqno has the block of the last change of a key`,
+    { of: pipeline },
+  );
 }
 
 /**
@@ -141,11 +142,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   const { walk } = pipeline;
   if (queryOf(pipeline) === undefined) {
     const lookups = run.registry.pipelines.filter((each) => queryOf(each) !== undefined).map(({ name }) => name);
-    throw usage('a lookup for --from', pipeline.name, {
-      of: pipeline.name,
-      code: 'no-lookup',
-      hint: choicesFor(pipeline.name, lookups),
-    });
+    throw usage('a lookup for --from', pipeline.name, choicesFor(pipeline.name, lookups), { of: pipeline.name });
   }
   if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
   else if (walk.kind === 'snapshot') await requireParents(run, walk.parents, query, coming);
@@ -153,11 +150,12 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   const range = hullOf(asked) ?? { from: 0, to: 0 };
   const { rows } = await sink.query(`SELECT 1 FROM (${withoutEnd(query)}) LIMIT 1`, boundOf(query, range));
   if (rows.length > 0) return;
-  throw usage('a query that finds keys', 'none', {
-    of: pipeline.name,
-    code: 'no-keys',
-    hint: `${suggest('sql', shellWord(withRange(withoutEnd(query), range)))} shows what it finds`,
-  });
+  throw usage(
+    'a query that finds keys',
+    'none',
+    `${suggest('sql', shellWord(withRange(withoutEnd(query), range)))} shows what it finds`,
+    { of: pipeline.name },
+  );
 }
 
 /** @throws {UsageError} unless a query gives parents of lists in one column, named like the parameter */
@@ -172,10 +170,8 @@ async function requireParents(
   const choices = parents === undefined ? [] : [parents.parameter, ...Object.keys(parents.others ?? {})];
   const [name = ''] = names;
   if (names.length === 1 && choices.includes(name)) return;
-  throw usage(`a query with one column, ${choices.join(' or ')}`, names.join(', '), {
+  throw usage(`a query with one column, ${choices.join(' or ')}`, names.join(', '), choicesFor(name, choices), {
     of: run.pipeline.name,
-    code: 'wrong-keys',
-    hint: choicesFor(name, choices),
   });
 }
 
@@ -219,10 +215,8 @@ async function requireSources(run: Sources, query: string, coming: readonly stri
     const source = sourceOf(registry, name);
     if (source === undefined || coming.includes(source.name)) continue;
     if (ledger.some((entry) => entry.pipeline === source.name)) continue;
-    throw usage(`rows in table ${name}`, 'none', {
+    throw usage(`rows in table ${name}`, 'none', suggest('run', source.name, { range: formatSpans(run.asked) }), {
       of: pipeline.name,
-      code: 'no-source',
-      hint: suggest('run', source.name, { range: formatSpans(run.asked) }),
     });
   }
   await requireColumnsOfSources(run, query);
@@ -238,10 +232,8 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
       const lost = lacks(source?.leftOut, table, columns);
       if (source === undefined || lost.length === 0) continue;
       const what = lost.includes(WHOLE) ? table : lost.map((column) => `${table}.${column}`).join(', ');
-      throw usage(`${what} in the selection`, 'it left out', {
+      throw usage(`${what} in the selection`, 'it left out', `${pipeline.name} takes its keys from there`, {
         of: pipeline.name,
-        code: 'left-out',
-        hint: `${pipeline.name} takes its keys from there`,
       });
     }
   }
@@ -269,11 +261,12 @@ export async function requireColumnsOfSources(
   const { table, columns, missing } = gap;
   const what = columns.includes(WHOLE) ? table : columns.map((column) => `${table}.${column}`).join(', ');
   const isOwn = pipelines.some(({ name, leftOut }) => name === gap.pipeline && leftOut !== undefined);
-  throw usage(`${what} in ${shortSpans(missing)} to take keys from`, 'rows without it', {
-    of: pipeline.name,
-    code: 'left-out',
-    hint: `${isOwn ? 'select it, or ' : ''}${suggest('run', gap.pipeline, { range: formatSpans(missing) })} adds it`,
-  });
+  throw usage(
+    `${what} in ${shortSpans(missing)} to take keys from`,
+    'rows without it',
+    `${isOwn ? 'select it, or ' : ''}${suggest('run', gap.pipeline, { range: formatSpans(missing) })} adds it`,
+    { of: pipeline.name },
+  );
 }
 
 /** Where keys are read from. */

@@ -81,10 +81,11 @@ export async function choosePipelines(options: ExportOptions): Promise<{
 /** @throws {UsageError} for an interval out of range */
 function requireInterval(ms = COMMIT_EVERY_MS): void {
   if (ms >= 0 && ms <= MAX_COMMIT_EVERY_MS) return;
-  throw usage('at most 24 hours between commits', `${ms} ms`, {
-    code: 'bad-option',
-    hint: 'after a kill, all that is not committed is requested again',
-  });
+  throw usage(
+    'at most 24 hours between commits',
+    `${ms} ms`,
+    'after a kill, all that is not committed is requested again',
+  );
 }
 
 /** Options for opening the warehouse of an export. */

@@ -138,11 +138,12 @@ function pipelinesOf(registry: Registry, name: string, options: BatchOptions): r
 /** @throws {UsageError} if keys or parents would have to come from a warehouse */
 function requireGiven(own: PipelineDef, from: string | undefined): void {
   if (queryOf(own) === undefined || from !== undefined) return;
-  throw usage('the option from, a query of its keys', 'none', {
-    of: own.name,
-    code: 'no-keys',
-    hint: 'there is no warehouse to take keys from; an export to one takes them from its tables',
-  });
+  throw usage(
+    'the option from, a query of its keys',
+    'none',
+    'there is no warehouse to take keys from; an export to one takes them from its tables',
+    { of: own.name },
+  );
 }
 
 /** @returns the requested blocks */

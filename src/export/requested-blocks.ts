@@ -35,8 +35,9 @@ export function requireSliceable({ range, slice }: RangeOptions, pipelines: read
   parseSlice(slice);
   const whole = pipelines.filter((pipeline) => !coversBlocks(pipeline)).map(({ name }) => name);
   if (whole.length === 0) return;
-  throw usage('pipelines of blocks for --slice', whole.join(', '), {
-    code: 'bad-slice',
-    hint: `when all slices are done, once and without --slice: ${suggest('run', whole.join(' '), { range })}`,
-  });
+  throw usage(
+    'pipelines of blocks for --slice',
+    whole.join(', '),
+    `when all slices are done, once and without --slice: ${suggest('run', whole.join(' '), { range })}`,
+  );
 }

@@ -19,15 +19,16 @@ const KINDS: Readonly<Record<Exclude<WalkDef['kind'], 'custom'>, WalkKind>> = {
   ephemeral: { plan: () => [] },
 };
 
-/** The code of a pipeline's walk. @throws {UsageError} `unknown-walk` for a kind that no loaded file defines */
+/** The code of a pipeline's walk. @throws {UsageError} for a kind that no loaded file defines */
 export function walkKindOf({ walks }: Pick<Registry, 'walks'>, { name, walk }: PipelineDef): WalkKind {
   if (walk.kind !== 'custom') return KINDS[walk.kind];
   const code = walks.find((each) => each.name === walk.name);
   // Only `defineWalk` makes such code.
   if (code !== undefined) return code as CustomKind;
-  throw usage(`the code of walk kind ${walk.name}`, 'none', {
-    of: name,
-    code: 'unknown-walk',
-    hint: `name the folder with the file that defines ${walk.name}: --pipelines FOLDER, or TONLAKE_PIPELINES`,
-  });
+  throw usage(
+    `the code of walk kind ${walk.name}`,
+    'none',
+    `name the folder with the file that defines ${walk.name}: --pipelines FOLDER, or TONLAKE_PIPELINES`,
+    { of: name },
+  );
 }

@@ -52,7 +52,7 @@ const BATCH_ROWS = 50_000;
  * Yields the rows of a warehouse in commit order, and then those of each further commit. A consumer that stores the cursor together with the
  * effect of the rows, and resumes from it, sees every row exactly once.
  *
- * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
+ * @throws {UsageError} `foreign-cursor`, `unknown-table`; for a text that is no cursor, tables of another cursor, and tables of readings
  * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse. The reason of an aborted signal
  */
 export async function* consume(options: ConsumeOptions): AsyncGenerator<ConsumedRows> {
@@ -170,8 +170,5 @@ export async function readLog(view: FeedView, cursor: Cursor, most?: number): Pr
 function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
   const [expected, got] = [cursor.tables.join(', '), [...tables].sort().join(', ')];
   if (expected === got) return;
-  throw usage(`the tables of the cursor, ${expected}`, got, {
-    code: 'other-tables',
-    hint: 'follow other tables with a cursor of their own',
-  });
+  throw usage(`the tables of the cursor, ${expected}`, got, 'follow other tables with a cursor of their own');
 }

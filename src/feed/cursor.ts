@@ -68,16 +68,17 @@ function formatEach(spans: SpansByPipeline): Readonly<Record<string, string>> {
   return Object.fromEntries(filled.map(([name, own]) => [name, formatSpans(own)]));
 }
 
-/** @throws {UsageError} `bad-cursor` if the text is not a cursor */
+/** @throws {UsageError} if the text is not a cursor */
 export function parseCursor(text: string): Cursor {
   try {
     return cursorSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw usage('a cursor as follow() gave it', JSON.stringify(text.slice(0, 80)), {
-      code: 'bad-cursor',
-      hint: 'store the cursor unchanged; without one, follow() begins at the first row',
-      cause,
-    });
+    throw usage(
+      'a cursor as follow() gave it',
+      JSON.stringify(text.slice(0, 80)),
+      'store the cursor unchanged; without one, follow() begins at the first row',
+      { cause },
+    );
   }
 }
 
@@ -135,8 +136,5 @@ function isFilled({ id, supersedes, scope }: LedgerEntry): boolean {
 }
 
 export function foreignCursor(which = ''): UsageError {
-  return usage('a cursor of this warehouse', `one of another warehouse${which}`, {
-    code: 'foreign-cursor',
-    hint: HINT,
-  });
+  return usage('a cursor of this warehouse', `one of another warehouse${which}`, HINT, { code: 'foreign-cursor' });
 }

@@ -13,7 +13,7 @@ export interface FollowedTables {
 
 /**
  * The pipelines of some tables, in order of their dependencies.
- * @throws {UsageError} `unknown-table`; `not-by-blocks` for tables of readings, which belong to no block
+ * @throws {UsageError} `unknown-table`; also for tables of readings, which belong to no block
  */
 export function followedTables(registry: Registry, names: readonly string[]): readonly FollowedTables[] {
   const blocks = registry.pipelines.filter(coversBlocks);
@@ -21,17 +21,16 @@ export function followedTables(registry: Registry, names: readonly string[]): re
   for (const name of names) {
     if (known.includes(name)) continue;
     if (registry.tables.some((table) => table.name === name)) {
-      throw usage('a table that is exported by blocks', name, {
-        code: 'not-by-blocks',
-        hint: 'its rows are readings of a moment: query them instead',
-      });
+      throw usage('a table that is exported by blocks', name, 'its rows are readings of a moment: query them instead');
     }
-    throw usage('a table that is exported by blocks', name, {
-      code: 'unknown-table',
-      hint: `${didYouMean(name, known)}${suggest('show')} lists all tables`,
-    });
+    throw usage(
+      'a table that is exported by blocks',
+      name,
+      `${didYouMean(name, known)}${suggest('show')} lists all tables`,
+      { code: 'unknown-table' },
+    );
   }
-  if (names.length === 0) throw usage('at least one table', 'none', { code: 'no-tables' });
+  if (names.length === 0) throw usage('at least one table', 'none');
   const wanted = blocks.filter(({ tables }) => tables.some(({ name }) => names.includes(name)));
   const order = registry.toRun(wanted.map(({ name }) => name)).map(({ name }) => name);
   return wanted

@@ -69,7 +69,7 @@ interface ParsedAlert {
   readonly yaml: PlacedYaml;
 }
 
-/** Reads and checks the alerts of a folder, or of one file. @throws {UsageError} `no-alert`; `bad-alert` with line and column */
+/** Reads and checks the alerts of a folder, or of one file. @throws {UsageError} with line and column */
 export async function loadAlerts(path: string, context: AlertContext): Promise<readonly Alert[]> {
   const files = await alertFiles(path);
   const scratch = await EmptyDatabase.open(context.registry);
@@ -91,16 +91,12 @@ export async function loadAlerts(path: string, context: AlertContext): Promise<r
 
 function alertFiles(path: string): Promise<readonly string[]> {
   return yamlFiles(path, (why, cause) =>
-    usage(`files of alerts, ${why} ${path}`, undefined, {
-      code: 'no-alert',
-      hint: 'they end in .yaml: see docs/consumers.md',
-      cause,
-    }),
+    usage(`files of alerts, ${why} ${path}`, undefined, 'they end in .yaml: see docs/consumers.md', { cause }),
   );
 }
 
 function parseAlert(content: string, file: string): ParsedAlert {
-  const origin = { file, line: 1, what: 'alert', code: 'bad-alert', docs: 'docs/consumers.md' };
+  const origin = { file, line: 1, what: 'alert', docs: 'docs/consumers.md' };
   const name = nameOfFile(origin);
   const { value: fields, yaml } = readYaml(content, origin, alertSchema);
   return { name, fields, yaml };
@@ -210,5 +206,5 @@ function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: r
 }
 
 function bad(message: string, hint: string): UsageError {
-  return usage(message, undefined, { code: 'bad-alert', hint });
+  return usage(message, undefined, hint);
 }

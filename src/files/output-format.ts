@@ -34,7 +34,7 @@ export interface OutputRequest<Format extends string> {
  * The format of an output: the requested one, or that of the file extension.
  *
  * @returns undefined if there is neither
- * @throws {UsageError} `wrong-ending` if the extension belongs to another format than the requested one, or to no supported format
+ * @throws {UsageError} if the extension belongs to another format than the requested one, or to no supported format
  */
 export function formatOf<Format extends string>(request: OutputRequest<Format>): Format | undefined {
   const { output, format, formats } = request;
@@ -49,7 +49,7 @@ export function formatOf<Format extends string>(request: OutputRequest<Format>):
   throw refusal(request, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
 }
 
-/** As `formatOf`, but one of the two is required. @throws {UsageError} `wrong-ending` */
+/** As `formatOf`, but one of the two is required. @throws {UsageError} */
 export function requireFormatOf<Format extends string>(request: OutputRequest<Format>): Format {
   return formatOf(request) ?? requireEnding(request);
 }
@@ -84,5 +84,5 @@ function refusal<Format extends string>(
   hint: string,
 ): UsageError {
   if (refuse !== undefined) return refuse(expected, hint);
-  return usage(expected, output, { code: 'wrong-ending', hint });
+  return usage(expected, output, hint);
 }

@@ -76,7 +76,7 @@ const BACKFILL = { attempts: 5, pauseMs: 60_000 };
 export async function followHead(options: FollowHeadOptions): Promise<RunReport> {
   const { refreshMs = {}, lagMs = LAG_MS, effects = realEffects } = options;
   if (lagMs < MIN_LAG_MS) {
-    throw usage('a lag of at least 1 second', `${lagMs} ms`, { code: 'bad-option' });
+    throw usage('a lag of at least 1 second', `${lagMs} ms`);
   }
   const names = [...new Set([...options.pipelines, ...Object.keys(refreshMs)])];
   const resolved = {

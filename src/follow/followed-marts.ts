@@ -17,7 +17,7 @@ export interface FollowedMarts {
 /**
  * Chooses marts by name, and the marts that they read.
  *
- * @throws {UsageError} `unknown-mart`; `not-followed` if a named mart reads rows that are not followed
+ * @throws {UsageError} if a named mart reads rows that are not followed
  */
 export async function chooseMarts(
   names: 'all' | readonly string[] | undefined,
@@ -32,10 +32,11 @@ export async function chooseMarts(
   for (const mart of chosen) {
     const others = pipelinesBehind(registry, all, mart).filter((name) => !followed.has(name));
     if (others.length === 0) continue;
-    throw usage(`${others.join(', ')} among the followed pipelines for the mart ${mart.name}`, undefined, {
-      code: 'not-followed',
-      hint: suggest('follow', [...followed, ...others].join(' '), { marts: names.join(',') }),
-    });
+    throw usage(
+      `${others.join(', ')} among the followed pipelines for the mart ${mart.name}`,
+      undefined,
+      suggest('follow', [...followed, ...others].join(' '), { marts: names.join(',') }),
+    );
   }
   return { all, chosen };
 }

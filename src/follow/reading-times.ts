@@ -41,12 +41,13 @@ export class ReadingTimes {
   }
 }
 
-/** @throws {UsageError} `no-readings` if an interval is given for a pipeline that is not a changing list */
+/** @throws {UsageError} if an interval is given for a pipeline that is not a changing list */
 export function requireReadings(pipelines: readonly PipelineDef[], refreshMs: Readonly<Record<string, number>>): void {
   const wrong = pipelines.find((pipeline) => Object.hasOwn(refreshMs, pipeline.name) && !isReading(pipeline));
   if (wrong === undefined) return;
-  throw usage('a changing list with --refresh', `${wrong.name}, which grows with the chain`, {
-    code: 'no-readings',
-    hint: `remove --refresh ${wrong.name}: it is followed block by block`,
-  });
+  throw usage(
+    'a changing list with --refresh',
+    `${wrong.name}, which grows with the chain`,
+    `remove --refresh ${wrong.name}: it is followed block by block`,
+  );
 }

@@ -61,10 +61,11 @@ export function resolveProxy(url: URL, env: Environment): URL | undefined {
   if (value === '' || bypassesProxy(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined;
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address);
-  throw usage(`an http or https URL in ${name.toUpperCase()}`, undefined, {
-    code: 'bad-proxy',
-    hint: `set ${name.toUpperCase()} to a URL such as http://proxy.example:3128`,
-  });
+  throw usage(
+    `an http or https URL in ${name.toUpperCase()}`,
+    undefined,
+    `set ${name.toUpperCase()} to a URL such as http://proxy.example:3128`,
+  );
 }
 
 function bypassesProxy(url: URL, list: string): boolean {
@@ -89,7 +90,7 @@ function bypassesProxy(url: URL, list: string): boolean {
  * The options of TLS that add the authorities of the PEM file in TONLAKE_CA_FILE. `ca` replaces the built-in list, so it has everything that
  * was trusted before, by the system and by NODE_EXTRA_CA_CERTS.
  *
- * @throws {UsageError} `bad-ca-file`
+ * @throws {UsageError}
  */
 export function trustedBy(env: Environment): { readonly ca?: string[] } {
   const file = env['TONLAKE_CA_FILE'] ?? '';
@@ -99,11 +100,7 @@ export function trustedBy(env: Environment): { readonly ca?: string[] } {
   try {
     return { ca: [...tls.rootCertificates, ...inherited, readFileSync(file, 'utf8')] };
   } catch (cause) {
-    throw usage('a readable file of certificates', file, {
-      code: 'bad-ca-file',
-      hint: 'check TONLAKE_CA_FILE',
-      cause,
-    });
+    throw usage('a readable file of certificates', file, 'check TONLAKE_CA_FILE', { cause });
   }
 }
 

@@ -75,12 +75,16 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw usage('a readable file in TONLAKE_API_KEY_FILE', 'one that cannot be read', {
-      code: 'bad-api-key',
-      hint: 'set TONLAKE_API_KEY_FILE to a file whose first line is the key',
-      // The path could be the key itself, if set in the wrong variable.
-      cause: cause instanceof Error && 'code' in cause ? new Error(String(cause.code)) : undefined,
-    });
+    throw usage(
+      'a readable file in TONLAKE_API_KEY_FILE',
+      'one that cannot be read',
+      'set TONLAKE_API_KEY_FILE to a file whose first line is the key',
+      {
+        code: 'bad-api-key',
+        // The path could be the key itself, if set in the wrong variable.
+        cause: cause instanceof Error && 'code' in cause ? new Error(String(cause.code)) : undefined,
+      },
+    );
   }
 }
 
@@ -88,9 +92,8 @@ function parseKey(text: string, place: string): Secret {
   const key = text.replace(/^\uFEFF/, '').trim();
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
   const got = key === '' ? 'nothing' : 'blanks or non-ASCII characters';
-  throw usage(`a key in ${place}`, got, {
+  throw usage(`a key in ${place}`, got, 'set it to your key exactly as you received it, or unset the variable', {
     code: 'bad-api-key',
-    hint: 'set it to your key exactly as you received it, or unset the variable',
   });
 }
 
@@ -103,18 +106,16 @@ function parseAddress(text: string): URL | undefined {
 function refuseSecrets(url: URL): void {
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
   const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';
-  throw usage('a plain base URL for the network', `one with ${got}`, {
-    code: 'bad-network',
-    hint: 'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
-  });
+  throw usage(
+    'a plain base URL for the network',
+    `one with ${got}`,
+    'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
+  );
 }
 
 function unknownNetwork(name: string): UsageError {
   const shown = /^[\w.:/[\]-]{0,80}$/.test(name) ? `"${name}"` : 'something else';
-  return usage(`a network (${CHOICES})`, shown, {
-    code: 'bad-network',
-    hint: suggest(name),
-  });
+  return usage(`a network (${CHOICES})`, shown, suggest(name));
 }
 
 function suggest(name: string): string {

@@ -82,15 +82,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 /** Few attempts, so that an unreachable witness delays a commit only briefly. */
 const WITNESS = { attempts: 2, timeoutMs: 10_000, concurrency: 1 } as const;
 
-/** @throws {UsageError} `same-witness` if it is the network itself, whatever the scheme of its address */
+/** @throws {UsageError} if it is the network itself, whatever the scheme of its address */
 function witnessOf(address: string, network: Network): Network {
   const witness = resolveNetwork(address);
   const placeOf = ({ baseUrl }: Network): string | undefined => baseUrl?.replace(/^https?:/, '');
   if (witness.baseUrl !== undefined && placeOf(witness) !== placeOf(network)) return witness;
-  throw usage('a witness other than the source', witness.name, {
-    code: 'same-witness',
-    hint: '--witness takes the base URL of another server of the same network',
-  });
+  throw usage(
+    'a witness other than the source',
+    witness.name,
+    '--witness takes the base URL of another server of the same network',
+  );
 }
 
 async function startLocalSandbox(): Promise<{ readonly url: string; close(): Promise<void> }> {

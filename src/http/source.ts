@@ -109,7 +109,7 @@ export class Source {
   constructor(options: SourceOptions) {
     const { network, effects, rps, priority, budgetAddress, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
-    if (baseUrl === undefined) throw usage(`a base URL for ${network.name}`, undefined, { code: 'bad-network' });
+    if (baseUrl === undefined) throw usage(`a base URL for ${network.name}`);
     const concurrency = wholeNumber('concurrency', options.concurrency ?? 8);
     const key = network.kind === 'sandbox' ? undefined : options.apiKey;
     this.#options = options;
@@ -261,10 +261,10 @@ async function acceptShape<T>(request: SourceRequest, accept: () => T | Promise<
 
 function wholeNumber(name: string, value: number): number {
   if (Number.isInteger(value)) return atLeast(name, value, 1);
-  throw usage(`${name} that is a whole number`, value, { code: `bad-${name}` });
+  throw usage(`${name} that is a whole number`, value);
 }
 
 function atLeast(name: string, value: number, least: number): number {
   if (value >= least) return value;
-  throw usage(`${name} of at least ${least}`, value, { code: `bad-${name}` });
+  throw usage(`${name} of at least ${least}`, value);
 }

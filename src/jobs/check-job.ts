@@ -120,10 +120,11 @@ function checkRange(parsed: ParsedJob): JobRange {
   const { fields, yaml } = parsed;
   if ((fields.range === undefined) !== (fields.pipelines.length === 0)) {
     const [there, absent] = fields.range === undefined ? ['pipelines', 'range'] : ['range', 'pipelines'];
-    throw usage(`${absent} with ${there}`, `nothing (${yaml.placeOfKey([], there ?? '')})`, {
-      code: 'bad-job',
-      hint: 'a job that exports needs both, other jobs need neither',
-    });
+    throw usage(
+      `${absent} with ${there}`,
+      `nothing (${yaml.placeOfKey([], there ?? '')})`,
+      'a job that exports needs both, other jobs need neither',
+    );
   }
   const range = parsed.yaml.placed(['range'], () => parseJobRange(fields.range, fields.start));
   if (fields.start !== undefined && range.kind !== 'since') {

@@ -18,7 +18,7 @@ import { queryFault, usedParameters } from './query-fault.ts';
  * Checks that DuckDB can parse the queries of a job, and that their tables and columns exist: each is planned over empty tables.
  * There are no network requests, and nothing is written.
  *
- * @throws {UsageError} `bad-job` with the file and line of the first wrong query
+ * @throws {UsageError} with the file and line of the first wrong query
  */
 export async function checkQueries(job: Job): Promise<void> {
   const rows = [...job.outputs.filter((output) => output.kind === 'rows'), ...job.databases];
@@ -111,5 +111,5 @@ function wrongQuery({ text, place }: ReturnType<typeof queryFault>, names: reado
 }
 
 function badQuery(message: string, hint: string): UsageError {
-  return usage(message, undefined, { code: 'bad-job', hint });
+  return usage(message, undefined, hint);
 }

@@ -86,7 +86,7 @@ export function requireRetainedRanges(jobs: readonly Job[], now: number): void {
     throw usage(
       `jobs that export what ${warehouse} keeps`,
       `${other.name} (${other.file}), whose range is older than the ${retention.keepDays} days that ${name} keeps`,
-      { code: 'bad-job', hint: `keep more days in ${name}, or export fewer in ${other.name}` },
+      `keep more days in ${name}, or export fewer in ${other.name}`,
     );
   }
 }

@@ -14,7 +14,7 @@ export interface CronTimes {
  * Parses a cron expression of five fields. When clocks go forward, a skipped time is due at the first moment after; when they go back,
  * a time that occurs twice is due once.
  *
- * @throws {UsageError} `bad-cron`
+ * @throws {UsageError}
  */
 export function openCron(expression: string, zone: string): CronTimes {
   const cron = parseCron(expression, zone);
@@ -42,11 +42,12 @@ function parseCron(expression: string, zone: string): Cron {
 
 function badCron(expression: string, cause: unknown): UsageError {
   const fault = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : 'it is never due';
-  return usage('a cron expression of five fields', `${JSON.stringify(expression)}: ${fault}`, {
-    code: 'bad-cron',
-    hint: '15 3 * * * is every night at 03:15',
-    cause,
-  });
+  return usage(
+    'a cron expression of five fields',
+    `${JSON.stringify(expression)}: ${fault}`,
+    '15 3 * * * is every night at 03:15',
+    { cause },
+  );
 }
 
 const LOOK_AHEAD_MS = 400 * 86_400_000;

@@ -34,7 +34,7 @@ export type Sender = (target: DeliveryTarget, body: string) => Promise<void>;
 /**
  * The target of `--on-commit`: a URL, `env:NAME` for a URL in a variable, or a command for the shell.
  *
- * @throws {UsageError} `bad-target`
+ * @throws {UsageError}
  */
 export function parseDeliveryTarget(text: string, env: Env): DeliveryTarget {
   const [, variable] = /^env:(\w+)$/.exec(text) ?? [];
@@ -43,13 +43,13 @@ export function parseDeliveryTarget(text: string, env: Env): DeliveryTarget {
   return commandTarget(['sh', '-c', text], text.trim().split(/\s/)[0] ?? '');
 }
 
-/** The target of an item of `notify`. @throws {UsageError} `bad-target` */
+/** The target of an item of `notify`. @throws {UsageError} */
 export function noticeTarget({ webhook, webhook_env: variable = '', command }: NoticeFields, env: Env): DeliveryTarget {
   if (command !== undefined) return commandTarget(command);
   return webhook === undefined ? variableTarget(variable, env) : urlTarget(webhook);
 }
 
-/** A URL in an environment variable, which may change without changing the key. @throws {UsageError} `bad-target` */
+/** A URL in an environment variable, which may change without changing the key. @throws {UsageError} */
 function variableTarget(variable: string, env: Env): DeliveryTarget {
   const url = env[variable];
   if (url === undefined || !isWebAddress(url)) {
@@ -75,7 +75,7 @@ function isWebAddress(url: string): boolean {
 }
 
 function badTarget(expected: string, hint: string): UsageError {
-  return usage(expected, undefined, { code: 'bad-target', hint });
+  return usage(expected, undefined, hint);
 }
 
 function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {

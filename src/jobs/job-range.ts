@@ -26,7 +26,7 @@ export interface RangeMoment {
 
 const EXAMPLES = 'yesterday, last 7 days, since last run, 2026-05-01 or 47670000:47671000';
 
-/** Parses the range of a job. @throws {UsageError} `wrong-range` */
+/** Parses the range of a job. @throws {UsageError} */
 export function parseJobRange(text: string | undefined, start: string | undefined): JobRange {
   const words = text?.trim().toLowerCase().split(/\s+/).join(' ');
   if (words === undefined) return { kind: 'none' };
@@ -35,29 +35,32 @@ export function parseJobRange(text: string | undefined, start: string | undefine
   if (count !== undefined && Number(count) > 0) return { kind: 'days', count: Number(count) };
   if (words === 'since last run') return { kind: 'since', start: parseStart(start) };
   if (/^[a-z]/.test(words)) {
-    throw usage(`a range such as ${EXAMPLES}`, JSON.stringify(text), {
-      code: 'wrong-range',
-      hint: 'days are counted back from the run, in the time zone of the job',
-    });
+    throw usage(
+      `a range such as ${EXAMPLES}`,
+      JSON.stringify(text),
+      'days are counted back from the run, in the time zone of the job',
+    );
   }
   return { kind: 'parts', parts: parseRange(words.toUpperCase()) };
 }
 
 function parseStart(start: string | undefined): readonly RangePart[] {
   if (start === undefined) {
-    throw usage('start with the range since last run', 'nothing', {
-      code: 'no-start',
-      hint: 'set start: 2026-05-01, or a masterchain seqno, where the first run starts',
-    });
+    throw usage(
+      'start with the range since last run',
+      'nothing',
+      'set start: 2026-05-01, or a masterchain seqno, where the first run starts',
+    );
   }
   const [part, ...more] = parseRange(start);
   const kind = part?.from.kind;
   const isPoint = kind === 'seqno' || kind === 'date' || kind === 'time';
   if (part !== undefined && more.length === 0 && isPoint && isAlone(part)) return [part];
-  throw usage('a day or a masterchain seqno', JSON.stringify(start), {
-    code: 'wrong-range',
-    hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run starts; it always ends at the head',
-  });
+  throw usage(
+    'a day or a masterchain seqno',
+    JSON.stringify(start),
+    kind === undefined ? 'start: 2026-05-01' : 'start is where the first run starts; it always ends at the head',
+  );
 }
 
 /**

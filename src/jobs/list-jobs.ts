@@ -19,17 +19,18 @@ export async function jobsPlace(): Promise<string> {
   throw noJobs(PLACES.join(' or '), 'there is no folder', undefined);
 }
 
-/** The job files of a folder, by name, or the file itself. @throws {UsageError} `no-job` */
+/** The job files of a folder, by name, or the file itself. @throws {UsageError} */
 export function jobFiles(path: string): Promise<readonly string[]> {
   return yamlFiles(path, (why, cause) => noJobs(path, why, cause));
 }
 
 function noJobs(path: string, why: string, cause: unknown): UsageError {
-  return usage(`job files, ${why} ${path}`, undefined, {
-    code: 'no-job',
-    hint: `job files end in .yaml; create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && ${suggest('job list', 'jobs')}`,
-    cause,
-  });
+  return usage(
+    `job files, ${why} ${path}`,
+    undefined,
+    `job files end in .yaml; create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && ${suggest('job list', 'jobs')}`,
+    { cause },
+  );
 }
 
 /** The state of a record to show: a run whose process is gone was killed. @param folder of the record */

@@ -63,7 +63,7 @@ const diskFiles: OutputFiles = {
   trials: (folder) => [folderTrial(folder, 'output')],
 };
 
-/** The store of the folder of an object, and its key there. @throws {UsageError} `bad-location` */
+/** The store of the folder of an object, and its key there. @throws {UsageError} */
 const objectAt = (path: string) => ({ objects: openS3Store(dirname(path)), key: basename(path) });
 
 /** Files are written to the temporary folder and uploaded, and moved by a copy in the store: both are atomic. */

@@ -19,10 +19,10 @@ export interface ParsedJob {
  * Parses a job.
  *
  * @param file its path, for messages; the name of the job is taken from it
- * @throws {UsageError} `bad-job` with line and column
+ * @throws {UsageError} with line and column
  */
 export function parseJob(text: string, file: string): ParsedJob {
-  const origin = { file, line: 1, what: 'job', code: 'bad-job', docs: 'docs/jobs.md' };
+  const origin = { file, line: 1, what: 'job', docs: 'docs/jobs.md' };
   const name = nameOfFile(origin);
   const { value: fields, yaml } = readYaml(text, origin, jobSchema);
   return { name, file, fields, yaml };
@@ -32,18 +32,15 @@ export function parseJob(text: string, file: string): ParsedJob {
 export const JOB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
 /** The name of a job or an alert is that of its file. @throws {UsageError} */
-export function nameOfFile({ file, what, code }: YamlOrigin): string {
+export function nameOfFile({ file, what }: YamlOrigin): string {
   const name = basename(file).replace(/\.ya?ml$/, '');
   if (JOB_NAME.test(name)) return name;
   const expected = `a file of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what} named with letters, digits, - and _`;
-  throw usage(expected, basename(file), {
-    code,
-    hint: `the file name is the name of the ${what}`,
-  });
+  throw usage(expected, basename(file), `the file name is the name of the ${what}`);
 }
 
 /** Reads and parses a job file. @throws {UsageError} */
 export function readJob(file: string): ParsedJob {
   const hint = `${suggest('job list', shellWord(dirname(file)))} shows the jobs there`;
-  return parseJob(readNamedFile(file, { what: 'a job file', code: 'no-job', hint }), file);
+  return parseJob(readNamedFile(file, 'a job file', hint), file);
 }

@@ -75,7 +75,7 @@ export type ConsumeOptions = Omit<BaseConsumeOptions, 'warehouse' | 'effects'> &
  * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the
  * cursor together with the effect of the rows, and starts again from it, sees every row once.
  *
- * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
+ * @throws {UsageError} `foreign-cursor`, `unknown-table`; for a text that is no cursor, tables of another cursor, and tables of readings
  * @throws {StoreError} `no-warehouse`; `busy` with `wait: false`, while a process writes a DuckDB warehouse; or the reason of `signal`
  */
 export function consume(options: ConsumeOptions): AsyncGenerator<ConsumedRows> {

@@ -35,7 +35,7 @@ export interface Lake {
   /**
    * Runs one query and returns its rows as objects.
    *
-   * @throws {UsageError} `same-name` if two columns have one name; {StoreError} if the query is wrong; {AuditError} `missing` with `strict`
+   * @throws {UsageError} if two columns have one name; {StoreError} if the query is wrong; {AuditError} `missing` with `strict`
    */
   query(sql: string, parameters?: QueryParameters, call?: QueryCall): Promise<readonly Row[]>;
   /** As `query`, by column and with types. Columns may share a name. */
@@ -48,7 +48,7 @@ export interface Lake {
  * Queries run one after the other.
  *
  * @throws {StoreError} `no-warehouse` if nothing is there; `busy` while a DuckDB file is written
- * @throws {UsageError} `other-network` if it is of another network than `network`
+ * @throws {UsageError} if it is of another network than `network`
  */
 export async function open(options: OpenOptions = {}): Promise<Lake> {
   const { network, strict, dialect, layouts, onWarning } = options;
@@ -84,15 +84,16 @@ export async function open(options: OpenOptions = {}): Promise<Lake> {
   };
 }
 
-/** @throws {UsageError} `same-name` */
+/** @throws {UsageError} */
 function rowsOf({ columns, rows }: QueryResult): readonly Row[] {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw usage('a name for each column', `${twice} twice`, {
-      code: 'same-name',
-      hint: `write "AS other_name" after one of them, or read the columns`,
-    });
+    throw usage(
+      'a name for each column',
+      `${twice} twice`,
+      `write "AS other_name" after one of them, or read the columns`,
+    );
   }
   return rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at], value])));
 }

@@ -46,7 +46,7 @@ export type BuildOptions = Omit<BaseBuildOptions, 'effects' | 'damaged' | 'onSte
 /**
  * Builds marts from the tables they read, as `tonlake build`. Each day or mart is a commit of its own.
  *
- * @throws {UsageError} `unknown-mart`; {MartError} if a select is wrong, with file and line; {StoreError}; or the reason of `signal`
+ * @throws {UsageError}; {MartError} if a select is wrong, with file and line; {StoreError}; or the reason of `signal`
  */
 export function build(options: BuildOptions = {}): Promise<readonly MartBuild[]> {
   return buildMarts(warehouseOf(options), options);
@@ -54,7 +54,7 @@ export function build(options: BuildOptions = {}): Promise<readonly MartBuild[]>
 
 export type TestOptions = Omit<CheckOptions, 'effects' | 'network'> & PlaceOptions;
 
-/** Runs the checks of a warehouse, as `tonlake test`. @throws {UsageError} `unknown-check`; {MartError} if a select is wrong */
+/** Runs the checks of a warehouse, as `tonlake test`. @throws {UsageError}; {MartError} if a select is wrong */
 export function test(options: TestOptions = {}): Promise<CheckReport> {
   return runChecks(warehouseOf(options), options);
 }
@@ -86,7 +86,7 @@ export async function show(thing: string, options: ShowOptions = {}): Promise<Ex
  * Explains the origin of rows, as `tonlake show TABLE KEY`.
  *
  * @param key values in the order of the key columns, or `column=value`
- * @throws {UsageError} `unknown-table`, `bad-key`; {StoreError}
+ * @throws {UsageError} `unknown-table`; {StoreError}
  */
 export function showRow(
   table: string,
@@ -102,7 +102,7 @@ export type ReportOptions = Omit<RenderOptions, 'network'> & PlaceOptions;
  * Renders a report, as `tonlake report`, and writes nothing.
  *
  * @param name of a shipped report, or path of a folder with a `report.md`, or of a `.md` file
- * @throws {UsageError} for a wrong name, parameter or time zone; {ReportError} `bad-sql` with file and line; {StoreError}
+ * @throws {UsageError} for a wrong name, parameter or time zone; {ReportError} with file and line; {StoreError}
  */
 export function report(name: string, options: ReportOptions = {}): Promise<RenderedReport> {
   return renderReport(warehouseOf(options), name, options);
@@ -114,8 +114,8 @@ export type ExportOptions = Omit<BaseExportOptions, 'network' | 'effects' | 'day
  * Writes the rows of a table, mart or query to a file or database, as `tonlake export`.
  *
  * @param to path that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, or the URL of a PostgreSQL or ClickHouse database
- * @throws {UsageError} `bad-target`, `bad-option` if the target has no use for an option, `no-name`; {AuditError} `missing` with
- *   `strict`; {StoreError}
+ * @throws {UsageError} for a wrong target or option, or one that the target has no use for; {AuditError} `missing` with `strict`;
+ *   {StoreError}
  */
 export function exportRows(source: ExportSource, to: string, options: ExportOptions = {}): Promise<ExportReport> {
   return exportFrom(warehouseOf(options), source, to, options);

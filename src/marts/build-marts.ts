@@ -81,7 +81,7 @@ export interface BuildOptions {
  * Updates marts from the tables they read. Each day or mart is a commit of its own, so a build can be killed at any time. Rows depend
  * only on the data in the warehouse, not on how often they were built.
  *
- * @throws {UsageError} `unknown-mart`
+ * @throws {UsageError}
  * @throws {MartError} when a select is wrong, with file and line
  * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
  */

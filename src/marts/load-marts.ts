@@ -87,12 +87,12 @@ async function readMarts(registry: Registry, folder?: string): Promise<readonly 
   }
 }
 
-/** @throws {UsageError} `unknown-mart`, with the closest valid name */
+/** @throws {UsageError} with the closest valid name */
 export function martOf(marts: readonly MartDef[], name: string): MartDef {
   const found = marts.find((mart) => mart.name === name);
   if (found !== undefined) return found;
   const names = marts.map((mart) => mart.name);
-  throw unknownName('a mart', name, names, 'unknown-mart');
+  throw unknownName('a mart', name, names);
 }
 
 /** The named marts and those that they read, in build order. */
@@ -109,7 +109,7 @@ export function withInputs(marts: readonly MartDef[], names: readonly string[] |
 
 function requireFreeName(registry: Registry, { name, path }: SqlFile): void {
   if (registry.tables.every((table) => table.name !== name)) return;
-  throw new MartError(`mart: expected an unused table name, got ${name} (${path})`, { code: 'bad-name' });
+  throw new MartError(`mart: expected an unused table name, got ${name} (${path})`);
 }
 
 function inOrder(
@@ -125,9 +125,7 @@ function inOrder(
       const way = [...open, file];
       if (way.includes(next)) {
         const cycle = [...way.slice(way.indexOf(next)), next].map((each) => each.name).join(' -> ');
-        throw new MartError(`mart: expected marts that do not read each other, got ${cycle} (${file.path}:${line})`, {
-          code: 'cycle',
-        });
+        throw new MartError(`mart: expected marts that do not read each other, got ${cycle} (${file.path}:${line})`);
       }
       visit(next, way);
     }
@@ -157,9 +155,7 @@ async function declareMart(
   const isDaily = requireIncremental(file, isDated, 'a DATE of that name');
   for (const column of key) {
     if (columns.some((each) => each.name === column)) continue;
-    throw new MartError(`mart: expected the key of ${name} among its columns, got ${column} (${path})`, {
-      code: 'bad-header',
-    });
+    throw new MartError(`mart: expected the key of ${name} among its columns, got ${column} (${path})`);
   }
   const grain = headerText(file, 'grain');
   const table = selectedTable({ name, grain, key, isDated: isDaily, columns });
@@ -177,27 +173,23 @@ async function declareMart(
 export function requireSameInputs({ path }: SqlFile, declared: readonly string[], read: readonly string[]): void {
   const [a, b] = [[...declared].sort().join(', '), [...read].sort().join(', ')];
   if (a === b) return;
-  throw new MartError(`mart: expected the inputs of the select (${b}) in its header, got ${a} (${path})`, {
-    code: 'bad-header',
-  });
+  throw new MartError(`mart: expected the inputs of the select (${b}) in its header, got ${a} (${path})`);
 }
 
-/** True if the header says that rows of a day depend on rows of the same day alone. @throws {MartError} `bad-header` */
+/** True if the header says that rows of a day depend on rows of the same day alone. @throws {MartError} */
 export function requireIncremental(file: SqlFile, isDated: boolean, expected: string): boolean {
   const by = headerText(file, 'incremental');
   if (by === '') return false;
   if (by === 'block_date' && isDated) return true;
-  throw new MartError(`mart: expected incremental: block_date and ${expected}, got ${by} (${file.path})`, {
-    code: 'bad-header',
-  });
+  throw new MartError(`mart: expected incremental: block_date and ${expected}, got ${by} (${file.path})`);
 }
 
-/** Reads `before: 200` of a mart that is built day by day. @throws {MartError} `bad-header` */
+/** Reads `before: 200` of a mart that is built day by day. @throws {MartError} */
 function blocksBefore(file: SqlFile, isDaily: boolean): number {
   const before = headerText(file, 'before');
   if (before === '' || (isDaily && /^[1-9]\d{0,5}$/.test(before))) return Number(before);
   const expected = isDaily ? 'a number of masterchain blocks in before' : 'before only with incremental';
-  throw new MartError(`mart: expected ${expected}, got ${before} (${file.path})`, { code: 'bad-header' });
+  throw new MartError(`mart: expected ${expected}, got ${before} (${file.path})`);
 }
 
 async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly SelectedColumn[]> {
@@ -209,18 +201,17 @@ async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly
     const name = String(column);
     if (kindOfType(String(type)) !== undefined) return { name, type: String(type), ...docs.get(name) };
     throw new MartError(`mart: expected a supported type for ${name}, got ${String(type)} (${file.path})`, {
-      code: 'bad-type',
       hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; numbers must not become floats',
     });
   });
 }
 
-/** Parses `latest lt: a, b` and `sum: c` of a header. @throws {MartError} `bad-header` unless each non-key column has one rule */
+/** Parses `latest lt: a, b` and `sum: c` of a header. @throws {MartError} unless each non-key column has one rule */
 function mergeRulesOf(file: SqlFile, { key, columns }: TableDef): readonly MergeRule[] | undefined {
   const lines = file.header.get('merge');
   if (lines === undefined) return undefined;
   const fault = (expected: string, got: string): MartError =>
-    new MartError(`mart: expected ${expected}, got ${got} (${file.path})`, { code: 'bad-header' });
+    new MartError(`mart: expected ${expected}, got ${got} (${file.path})`);
   const rules = lines.map((line): MergeRule => {
     const [, kind, by, list = ''] = /^(latest|earliest|sum)(?: (\w+))?: (.+)$/.exec(line) ?? [];
     const named = list.split(',').map((name) => name.trim());

@@ -60,7 +60,7 @@ const MAX_OFFENDERS = 1000;
  * Runs checks over what changed in a warehouse since they last passed, and replaces the earlier rows of the same checks in its table
  * `check_failures`.
  *
- * @throws {UsageError} `unknown-check`
+ * @throws {UsageError}
  * @throws {MartError} when a select is wrong, with file and line
  * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
  */
@@ -96,7 +96,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
 function choose(checks: readonly CheckDef[], names: readonly string[] | undefined): readonly CheckDef[] {
   if (names === undefined || names.length === 0) return checks;
   const all = checks.map(({ name }) => name);
-  for (const name of names) requireKnown('a check', name, all, 'unknown-check');
+  for (const name of names) requireKnown('a check', name, all);
   return checks.filter(({ name }) => names.includes(name));
 }
 

@@ -16,7 +16,7 @@ export interface Reference {
 
 /**
  * The relations that the select of a file reads, each once, without its `WITH` names. Views of `ton` are replaced by their inputs.
- * @throws {MartError} `bad-sql` with the line if it is not a single select
+ * @throws {MartError} with the line if it is not a single select
  */
 export async function readReferences(
   query: Query,
@@ -24,11 +24,11 @@ export async function readReferences(
 ): Promise<readonly Reference[]> {
   const parsed = await parseSql(query, sql);
   if ('fault' in parsed) {
-    throw new MartError(`mart: ${parsed.fault} (${path}:${lineAt(sql, parsed.position)})`, { code: 'bad-sql' });
+    throw new MartError(`mart: ${parsed.fault} (${path}:${lineAt(sql, parsed.position)})`);
   }
   const { statements } = parsed;
   if (statements.length !== 1) {
-    throw new MartError(`mart: expected one select, got ${statements.length} (${path})`, { code: 'bad-sql' });
+    throw new MartError(`mart: expected one select, got ${statements.length} (${path})`);
   }
   const own = new Set(nodesOf(statements).flatMap(withNames));
   const names = new Map<string, Reference>();
@@ -39,12 +39,11 @@ export async function readReferences(
   return [...names.values()];
 }
 
-/** @throws {MartError} `unknown-reference` with the line of the first unknown name */
+/** @throws {MartError} with the line of the first unknown name */
 export function requireKnown(path: string, references: readonly Reference[], known: ReadonlySet<string>): void {
   const unknown = references.find(({ name }) => !known.has(name));
   if (unknown === undefined) return;
   throw new MartError(`mart: expected a table or a mart, got ${unknown.name} (${path}:${unknown.line})`, {
-    code: 'unknown-reference',
     hint: didYouMean(unknown.name, [...known]).trimEnd() || `${suggest('show')} lists all tables`,
   });
 }
@@ -59,7 +58,6 @@ function withNames({ cte_map: withs }: SqlNode): readonly string[] {
 export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartError {
   const fault = sqlFault(error);
   return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
-    code: 'bad-sql',
     hint: `${suggest('show')} shows tables and columns`,
     cause: error,
   });

@@ -10,7 +10,7 @@ type Sdk = typeof aws;
 const load = createRequire(import.meta.url);
 let loaded: Sdk | undefined;
 
-/** The SDK, loaded when the first path begins with `s3://`: that takes 150 ms. @throws {UsageError} `not-installed` */
+/** The SDK, loaded when the first path begins with `s3://`: that takes 150 ms. @throws {UsageError} */
 export function s3Sdk(): Sdk {
   // Otherwise it warns on standard error, at every start, that later versions need Node 22.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

@@ -12,17 +12,18 @@ export function isObjectUrl(path: string): boolean {
   return /^s3:\/\//i.test(path);
 }
 
-/** Reads `s3://bucket/prefix`. @throws {UsageError} `bad-location` */
+/** Reads `s3://bucket/prefix`. @throws {UsageError} */
 export function parseLocation(url: string): S3Location {
   const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(\/.*)?$/is.exec(url) ?? [];
   const prefix = rest.replace(/^\/|\/+$/g, '');
   const isPlain =
     prefix === '' || prefix.split('/').every((part) => /^[\w.=@+,~ -]+$/.test(part) && !/^\.+$/.test(part));
   if (/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket) && isPlain) return { bucket, prefix };
-  throw usage('s3://bucket/prefix', url.slice(0, 200), {
-    code: 'bad-location',
-    hint: 'bucket names have 3 to 63 lower-case letters, digits, dots and hyphens; prefixes have letters, digits and . _ - = @ + , ~',
-  });
+  throw usage(
+    's3://bucket/prefix',
+    url.slice(0, 200),
+    'bucket names have 3 to 63 lower-case letters, digits, dots and hyphens; prefixes have letters, digits and . _ - = @ + , ~',
+  );
 }
 
 /** The address of a location, without a slash at the end. */

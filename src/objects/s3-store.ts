@@ -30,7 +30,7 @@ const READS = 4;
 /** Maximum number of keys in a delete request. */
 const DELETE_KEYS = 1000;
 
-/** Opens a location of an object store that speaks S3. Nothing is sent yet. @throws {UsageError} `bad-location` */
+/** Opens a location of an object store that speaks S3. Nothing is sent yet. @throws {UsageError} */
 export function openS3Store(url: string): ObjectStore {
   return new S3Store(parseLocation(url), s3Client());
 }

@@ -12,7 +12,7 @@ const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env
  * Writes the files of a new project to a folder, which is created if necessary.
  *
  * @returns their paths in the folder
- * @throws {UsageError} `exists` if one of them is there; nothing is written then
+ * @throws {UsageError} if one of them is there; nothing is written then
  */
 export async function createProject(folder: string): Promise<readonly string[]> {
   const templates = packageFile('templates/project/');
@@ -23,18 +23,12 @@ export async function createProject(folder: string): Promise<readonly string[]> 
     .sort();
   const paths = files.map((file) => DOTTED[file] ?? file);
   if ((await statIfAny(folder))?.isDirectory() === false) {
-    throw usage('a folder', `the file ${folder}`, {
-      code: 'exists',
-      hint: 'choose another folder',
-    });
+    throw usage('a folder', `the file ${folder}`, 'choose another folder');
   }
   const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
   const existing = paths.filter((_, at) => states[at] !== undefined);
   if (existing.length > 0) {
-    throw usage(`a folder without ${existing.join(', ')}`, folder, {
-      code: 'exists',
-      hint: 'choose another folder',
-    });
+    throw usage(`a folder without ${existing.join(', ')}`, folder, 'choose another folder');
   }
   for (const [at, file] of files.entries()) {
     const path = join(folder, paths[at] ?? file);

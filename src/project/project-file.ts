@@ -54,14 +54,14 @@ export type ProjectOptions = Readonly<Record<string, string | number | undefined
 /**
  * Reads `tonlake.yaml` of a folder, or of the nearest folder above that has one; undefined if none has.
  *
- * @throws {UsageError} `bad-project` with path and line
+ * @throws {UsageError} with path and line
  */
 export function readProject(from = '.'): ProjectOptions | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     const content = readIfAny(join(at, PROJECT_FILE));
     if (content !== undefined) {
       const file = relative(resolve(from), join(at, PROJECT_FILE));
-      const origin = { file, line: 1, what: 'project', code: 'bad-project', docs: 'docs/project.md' };
+      const origin = { file, line: 1, what: 'project', docs: 'docs/project.md' };
       return optionsOf(readYaml(content, origin, projectSchema).value, relative(resolve(from), at));
     }
     if (at === dirname(at)) return undefined;

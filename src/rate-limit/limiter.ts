@@ -247,8 +247,5 @@ function resolveRps(given: Rps, limits: DefaultRps | undefined, isKeyed: boolean
   if (rps === undefined || rps === 'auto') return rps;
   if (rps === Number.POSITIVE_INFINITY) return undefined;
   if (rps > 0) return rps;
-  throw usage('a rate above 0 requests per second', rps, {
-    code: 'bad-rps',
-    hint: '--rps 1, or --rps auto',
-  });
+  throw usage('a rate above 0 requests per second', rps, '--rps 1, or --rps auto');
 }

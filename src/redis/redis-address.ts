@@ -23,7 +23,7 @@ export interface RedisAddress {
  * TONLAKE_REDIS_USERNAME and TONLAKE_REDIS_PASSWORD. Messages never repeat a URL, which may contain a password.
  *
  * @param place where the URL comes from, for messages: `--budget`
- * @throws {UsageError} `bad-redis`
+ * @throws {UsageError}
  */
 export function parseRedisAddress(text: string, place: string, env: Environment): RedisAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -71,5 +71,5 @@ function decode(part: string): string {
 }
 
 function badAddress(expected: string, hint: string): UsageError {
-  return usage(expected, undefined, { code: 'bad-redis', hint });
+  return usage(expected, undefined, hint);
 }

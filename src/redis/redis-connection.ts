@@ -23,7 +23,7 @@ export interface RedisConnection {
 /**
  * Connects, logs in and checks that the server does not evict keys.
  *
- * @throws {UsageError} `not-installed`; {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
+ * @throws {UsageError}; {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
 export async function openRedis(address: RedisAddress, env: Environment): Promise<RedisConnection> {
   const { Redis } = await import('ioredis').catch((error: unknown) => {

@@ -15,7 +15,7 @@ interface Analysis {
 /**
  * Analyses a block without running it.
  * @param params known parameter names
- * @throws {ReportError} `bad-sql` if it is not a single select; {UsageError} `bad-report` for an unknown parameter
+ * @throws {ReportError} if it is not a single select; {UsageError} for an unknown parameter
  */
 export async function analyseBlock(
   query: Query,
@@ -34,13 +34,10 @@ export async function analyseBlock(
     throw usage(
       'a declared parameter',
       `$${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
-      {
-        code: 'bad-report',
-        hint: `${didYouMean(
-          `$${wrong}`,
-          params.map((name) => `$${name}`),
-        )}Otherwise declare it under params`,
-      },
+      `${didYouMean(
+        `$${wrong}`,
+        params.map((name) => `$${name}`),
+      )}Otherwise declare it under params`,
     );
   }
   return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };
@@ -54,7 +51,6 @@ export function blockFault(error: unknown, path: string, block: SqlBlock): Repor
 
 function badSql(text: string, path: string, line: number, cause?: unknown): ReportError {
   return new ReportError(`report: ${text} (${path}:${line})`, {
-    code: 'bad-sql',
     hint: `${suggest('show')} shows tables and columns`,
     cause,
   });

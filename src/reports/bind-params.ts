@@ -18,27 +18,25 @@ export interface BoundParams {
 
 /**
  * Checks the given parameters against the declared ones. A parameter without value and default is null.
- * @throws {UsageError} `unknown-param`, `missing-param`, `bad-param`
+ * @throws {UsageError}
  */
 export function bindParams({ name: report, front }: ReportDef, given: Readonly<Record<string, string>>): BoundParams {
   const declared = Object.entries(front.params ?? {});
   const names = declared.map(([name]) => name);
   for (const name of Object.keys(given)) {
     if (names.includes(name)) continue;
-    throw usage(`a parameter of ${report}`, JSON.stringify(name), {
-      code: 'unknown-param',
-      hint: names.length === 0 ? 'it has none' : choicesFor(name, names),
-    });
+    throw usage(
+      `a parameter of ${report}`,
+      JSON.stringify(name),
+      names.length === 0 ? 'it has none' : choicesFor(name, names),
+    );
   }
   const values: Record<string, unknown> = {};
   const texts: Record<string, string> = {};
   for (const [name, param] of declared) {
     const text = given[name] ?? param.default?.toString();
     if (text === undefined && param.required === true) {
-      throw usage(`the parameter ${name} of ${report}`, 'none', {
-        code: 'missing-param',
-        hint: `--param ${name}=<${param.type}>: ${param.doc}`,
-      });
+      throw usage(`the parameter ${name} of ${report}`, 'none', `--param ${name}=<${param.type}>: ${param.doc}`);
     }
     values[name] = text === undefined ? null : parseParam(name, param, text);
     if (text !== undefined) texts[name] = param.type === 'address' ? String(values[name]) : text;
@@ -49,10 +47,11 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
 
 function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: string): unknown {
   const bad = (expected: string): UsageError =>
-    usage(`${expected} as parameter ${name}`, JSON.stringify(text), {
-      code: 'bad-param',
-      hint: type === 'choice' && choices.length > 0 ? choicesFor(text, choices) : `${name} is: ${doc}`,
-    });
+    usage(
+      `${expected} as parameter ${name}`,
+      JSON.stringify(text),
+      type === 'choice' && choices.length > 0 ? choicesFor(text, choices) : `${name} is: ${doc}`,
+    );
   switch (type) {
     case 'text':
       return text;

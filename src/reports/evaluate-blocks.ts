@@ -43,7 +43,7 @@ interface BlockPlaces {
 /**
  * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones can
  * read.
- * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
+ * @throws {ReportError} if a select fails, with file and line, or has too many rows
  */
 export async function evaluateBlocks(
   places: BlockPlaces,
@@ -111,7 +111,6 @@ async function setVariables(
     throw new ReportError(
       `report: expected one row of ${id}, got ${rows.length === 0 ? 'none' : 'more'} (${path}:${line})`,
       {
-        code: 'bad-sql',
         hint: 'its single row becomes the variables',
       },
     );
@@ -129,7 +128,6 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
   const result = await query(`SELECT * FROM ${quoteName(id)} LIMIT ${MAX_ROWS + 1}`);
   if (result.rows.length <= MAX_ROWS) return result;
   throw new ReportError(`report: expected at most ${formatCount(MAX_ROWS)} rows of ${id}, got more (${path}:${line})`, {
-    code: 'too-many-rows',
     hint: 'group or limit the rows; the sql command with --format csv has no limit',
   });
 }
@@ -137,8 +135,5 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
 /** A block must not have the name of a table, which it would hide. */
 function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonly string[]): void {
   if (!taken.includes(id)) return;
-  throw usage('an id that is not a table name', `${id} (${path}:${line})`, {
-    code: 'bad-report',
-    hint: `rename it, for example to ${id}_shown`,
-  });
+  throw usage('an id that is not a table name', `${id} (${path}:${line})`, `rename it, for example to ${id}_shown`);
 }

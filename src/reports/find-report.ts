@@ -37,24 +37,27 @@ export function reportFile(path: string): string {
 
 /**
  * Reads a report: a shipped one by name, any other by the path of its folder (with a `report.md`) or file.
- * @throws {UsageError} `unknown-report`; `bad-report`
+ * @throws {UsageError} `unknown-report`
  */
 export async function openReport(report: string): Promise<ReportDef> {
   const isPath = isReportPath(report);
   const names = await shippedNames('reports');
   if (!isPath && !names.includes(report)) {
-    throw usage('a report', JSON.stringify(report), {
-      code: 'unknown-report',
-      hint: `${choicesFor(report, names)}; your own are paths, such as ./${report}`,
-    });
+    throw usage(
+      'a report',
+      JSON.stringify(report),
+      `${choicesFor(report, names)}; your own are paths, such as ./${report}`,
+      { code: 'unknown-report' },
+    );
   }
   const path = reportFile(isPath ? report : join(shippedFolder('reports'), report));
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw usage('a report', `${path}, which cannot be read`, {
-      code: 'unknown-report',
-      hint: `${suggest('report', '--list')} shows the built-in reports`,
-      cause,
-    });
+    throw usage(
+      'a report',
+      `${path}, which cannot be read`,
+      `${suggest('report', '--list')} shows the built-in reports`,
+      { code: 'unknown-report', cause },
+    );
   });
   const name = basename(path) === FILE ? basename(dirname(resolve(path))) : basename(path, '.md');
   return parseReport(text, isPath ? name : report, shownPath(path));

@@ -34,7 +34,7 @@ interface HeadingOptions {
   readonly warehouse: string;
 }
 
-/** Reads the heading of a report after its selects have run. @throws {UsageError} `bad-report` for unknown names */
+/** Reads the heading of a report after its selects have run. @throws {UsageError} for unknown names */
 export async function readHeading({ def, texts, query, network, warehouse }: HeadingOptions): Promise<Heading> {
   return {
     title: def.front.title,
@@ -90,8 +90,5 @@ function timesOf({ columns, rows }: QueryResult): readonly (string | undefined)[
 }
 
 function bad(expected: string, got: string, path: string, names: readonly string[]): UsageError {
-  return usage(expected, `${got} (${path}:1)`, {
-    code: 'bad-report',
-    hint: choicesFor(got, names),
-  });
+  return usage(expected, `${got} (${path}:1)`, choicesFor(got, names));
 }

@@ -1,5 +1,5 @@
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError, usage } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { readYaml } from '../core/yaml.ts';
 import { reservedParams } from './bind-params.ts';
 import {
@@ -28,7 +28,7 @@ const FENCES = ['sql', 'chart', 'table', 'figures'];
 /**
  * Reads a report.
  * @param path of the file, for messages
- * @throws {UsageError} `bad-report` with file and line
+ * @throws {UsageError} with file and line
  */
 export async function parseReport(text: string, name: string, path: string): Promise<ReportDef> {
   const { front, body, line } = readFront(text, path);
@@ -49,10 +49,7 @@ export async function parseReport(text: string, name: string, path: string): Pro
   }
   addProse(at, lines.length);
   if (!parts.some(({ kind }) => kind !== 'prose')) {
-    throw bad(
-      `expected a chart, a table or figures, got none (${path}:${line})`,
-      'add ```table <id> below a ```sql <id>',
-    );
+    throw usage('a chart, a table or figures', `none (${path}:${line})`, 'add ```table <id> below a ```sql <id>');
   }
   return { name, path, front, blocks, parts };
 }
@@ -64,16 +61,13 @@ interface ReadFront {
   readonly line: number;
 }
 
-/** Reads the front matter of a report, between two lines of `---`. @throws {UsageError} `bad-report` */
+/** Reads the front matter of a report, between two lines of `---`. @throws {UsageError} */
 export function readFront(text: string, file: string): ReadFront {
   const [whole, yamlText] = /^---\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text) ?? [];
   if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {
-    throw usage('front matter between two lines of ---', `none (${file}:1)`, {
-      code: 'bad-report',
-      hint: 'see docs/reports.md for an example',
-    });
+    throw usage('front matter between two lines of ---', `none (${file}:1)`, 'see docs/reports.md for an example');
   }
-  const origin = { file, line: 2, what: 'report', code: 'bad-report', docs: 'docs/reports.md' };
+  const origin = { file, line: 2, what: 'report', docs: 'docs/reports.md' };
   const { value, yaml } = readYaml(yamlText, origin, frontSchema);
   for (const [name, param] of Object.entries(value.params ?? {})) {
     const path = ['params', name];
@@ -102,33 +96,31 @@ async function findFences(body: string): Promise<readonly Fence[]> {
 }
 
 function readBlock({ id, more, text }: Fence, line: number, path: string, before: readonly SqlBlock[]): SqlBlock {
+  const bad = faultAt(path, line);
   if (!/^[a-z][a-z0-9_]*$/.test(id)) {
-    throw bad(
-      `expected an id of lower-case letters, digits and _ after sql, got ${id || 'none'} (${path}:${line})`,
-      '```sql busiest',
-    );
+    throw bad('an id of lower-case letters, digits and _ after sql', id || 'none', '```sql busiest');
   }
   if (before.some((block) => block.id === id)) {
-    throw bad(`expected a unique id, got ${id} twice (${path}:${line})`, 'choose another id');
+    throw bad('a unique id', `${id} twice`, 'choose another id');
   }
-  if (text.trim() === '') throw bad(`expected a select, got nothing (${path}:${line})`, 'write it between the fences');
+  if (text.trim() === '') throw bad('a select', 'nothing', 'write it between the fences');
   if (more !== '' && more !== 'variables') {
-    throw bad(`expected nothing or variables after ${id}, got ${more} (${path}:${line})`, 'see docs/reports.md');
+    throw bad(`nothing or variables after ${id}`, more, 'see docs/reports.md');
   }
   return { id, isVariables: more === 'variables', sql: text, line };
 }
 
 function readDirective(fence: Fence, line: number, path: string, blocks: readonly SqlBlock[]): Directive {
+  const bad = faultAt(path, line);
   const { id, word, more, text } = fence;
   const ids = blocks.map((block) => block.id);
   if (!ids.includes(id)) {
     const hint = ids.length === 0 ? 'write ```sql <id> above it' : choicesFor(id, ids);
-    throw bad(`expected the id of a select above after ${word}, got ${id || 'none'} (${path}:${line})`, hint);
+    throw bad(`the id of a select above after ${word}`, id || 'none', hint);
   }
-  if (more !== '')
-    throw bad(`expected nothing after ${id}, got ${more} (${path}:${line})`, 'keys go between the fences');
+  if (more !== '') throw bad(`nothing after ${id}`, more, 'keys go between the fences');
   const kind = word as DirectiveKind;
-  const origin = { file: path, line: line + 1, what: word, code: 'bad-report', docs: 'docs/reports.md' };
+  const origin = { file: path, line: line + 1, what: word, docs: 'docs/reports.md' };
   switch (kind) {
     case 'chart':
       return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.chart).value };
@@ -137,14 +129,14 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
     case 'figures': {
       const def = readYaml(text, origin, directiveSchemas.figures).value;
       if (def.before !== undefined && !ids.includes(def.before)) {
-        const fault = `expected the id of a select above as before, got ${def.before} (${path}:${line})`;
-        throw bad(fault, choicesFor(def.before, ids));
+        throw bad('the id of a select above as before', def.before, choicesFor(def.before, ids));
       }
       return { kind, of: id, line, def };
     }
   }
 }
 
-function bad(message: string, hint: string): UsageError {
-  return new UsageError(message, { code: 'bad-report', hint });
+/** Makes errors with the place of a block. */
+function faultAt(path: string, line: number): (expected: string, got: string, hint: string) => UsageError {
+  return (expected, got, hint) => usage(expected, `${got} (${path}:${line})`, hint);
 }

@@ -51,8 +51,8 @@ export interface RenderedReport {
  *
  * @param warehouse folder of Parquet files, or a DuckDB file
  * @param report name of a shipped report, or path of a folder with a `report.md`, or of a `.md` file
- * @throws {UsageError} `unknown-report`, `bad-report` (with file and line), `unknown-param`, `missing-param`, `bad-param`, `bad-timezone`
- * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
+ * @throws {UsageError} `unknown-report`; for a wrong report, with file and line; for wrong parameters and time zones
+ * @throws {ReportError} if a select fails, with file and line, or has too many rows
  * @throws {StoreError} if there is no warehouse, or it is of another network
  */
 export async function renderReport(

@@ -21,7 +21,7 @@ export interface Report {
 export function resultOf({ def, results }: Report, { of, line }: Directive): QueryResult {
   const result = results.get(of);
   if (result !== undefined) return result;
-  throw new ReportError(`report: expected rows of ${of}, got none (${def.path}:${line})`, { code: 'no-rows' });
+  throw new ReportError(`report: expected rows of ${of}, got none (${def.path}:${line})`);
 }
 
 /** The text that is shown in place of missing rows. */

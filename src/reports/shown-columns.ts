@@ -4,7 +4,7 @@ import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
 import type { ChartDirective, Directive, FiguresDirective, TableDirective } from './report-definition.ts';
 
-/** The columns of a table or of figures. @throws {UsageError} `bad-report` if the select has no such column */
+/** The columns of a table or of figures. @throws {UsageError} if the select has no such column */
 export function shownColumns(
   result: QueryResult,
   directive: TableDirective | FiguresDirective,
@@ -20,18 +20,15 @@ export function shownColumns(
   });
 }
 
-/** The index of a column named in a directive. @throws {UsageError} `bad-report` */
+/** The index of a column named in a directive. @throws {UsageError} */
 export function findColumn(result: QueryResult, name: string, directive: Directive, path: string): number {
   const names = result.columns.map((column) => column.name);
   const at = names.indexOf(name);
   if (at >= 0) return at;
-  throw usage(`a column of ${directive.of}`, `${name} (${path}:${directive.line})`, {
-    code: 'bad-report',
-    hint: choicesFor(name, names),
-  });
+  throw usage(`a column of ${directive.of}`, `${name} (${path}:${directive.line})`, choicesFor(name, names));
 }
 
-/** The columns of a chart. @throws {UsageError} `bad-report` */
+/** The columns of a chart. @throws {UsageError} */
 export function columnsOfChart(result: QueryResult, directive: ChartDirective, path: string): readonly ShownColumn[] {
   const { x, y, color, partial } = directive.def;
   const names = new Set([x, color, ...y, partial].filter((name) => name !== undefined));

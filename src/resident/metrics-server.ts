@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { UsageError, usage } from '../core/errors.ts';
+import { portTaken, usage } from '../core/errors.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -20,7 +20,7 @@ export interface MetricsServer {
  * Parses `127.0.0.1:9464`, `localhost:9464`, `[::1]:9464` or `:9464`.
  *
  * @param isPublic true to allow addresses that other machines can reach, such as `0.0.0.0:9464`
- * @throws {UsageError} `bad-address` for another form, or for a public address if `isPublic` is false
+ * @throws {UsageError} for another form, or for a public address if `isPublic` is false
  */
 export function parseMetricsAddress(text: string, isPublic = false): MetricsAddress {
   const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
@@ -31,15 +31,16 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
     return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
   }
   const expected = isPublic ? 'an address and a port' : 'a loopback address';
-  throw usage(expected, JSON.stringify(text), {
-    code: 'bad-address',
-    hint: isPublic
+  throw usage(
+    expected,
+    JSON.stringify(text),
+    isPublic
       ? '--metrics 0.0.0.0:9464 --metrics-public'
       : '--metrics 127.0.0.1:9464; or allow others to read the metrics, without a password, with --metrics-public',
-  });
+  );
 }
 
-/** Serves `/metrics` and `/healthz`: 200 if the status is `ok`, otherwise 503. @throws {UsageError} `port-taken` */
+/** Serves `/metrics` and `/healthz`: 200 if the status is `ok`, otherwise 503. @throws {UsageError} */
 export async function serveMetrics(address: MetricsAddress, metrics: Metrics, health: Health): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
@@ -57,10 +58,9 @@ export async function serveMetrics(address: MetricsAddress, metrics: Metrics, he
     respond(response, state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another port with --metrics';
-      reject(new UsageError(`cannot listen on ${address.host}:${address.port}`, { code: 'port-taken', hint, cause }));
-    });
+    server.once('error', (cause) =>
+      reject(portTaken(`${address.host}:${address.port}`, 'choose another port with --metrics', cause)),
+    );
     server.listen(address.port, address.host, resolve);
   });
   const bound = server.address();

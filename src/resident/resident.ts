@@ -63,13 +63,14 @@ export async function reside(options: ResidentOptions): Promise<void> {
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** @throws {UsageError} `bad-option` for jobs on a warehouse that nobody can read while the head is followed */
+/** @throws {UsageError} for jobs on a warehouse that nobody can read while the head is followed */
 async function requireReadable({ warehouse, store }: FollowHeadOptions, jobs: readonly Job[]): Promise<void> {
   const { kind } = await requireKind(warehouse, store);
   const own = jobs.find((job) => warehousePath(job.warehouse) === warehousePath(warehouse));
   if (kind !== 'duckdb' || own === undefined) return;
-  throw usage('jobs of other warehouses than the followed DuckDB file', own.file, {
-    code: 'bad-option',
-    hint: 'follow a folder of Parquet files: --store parquet',
-  });
+  throw usage(
+    'jobs of other warehouses than the followed DuckDB file',
+    own.file,
+    'follow a folder of Parquet files: --store parquet',
+  );
 }

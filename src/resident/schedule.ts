@@ -75,17 +75,15 @@ function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[
     if (first !== undefined && second !== undefined) throw sameName(first, second);
   }
   if (groups.length > 0) return groups;
-  throw usage('jobs with a schedule', 'none', {
-    code: 'no-schedule',
-    hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",
-  });
+  throw usage('jobs with a schedule', 'none', "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md");
 }
 
 function sameName(first: Job, second: Job): UsageError {
-  return usage('jobs of different names', `${first.file} and ${second.file}`, {
-    code: 'same-name',
-    hint: 'their records would share a folder in the warehouse: rename a file',
-  });
+  return usage(
+    'jobs of different names',
+    `${first.file} and ${second.file}`,
+    'their records would share a folder in the warehouse: rename a file',
+  );
 }
 
 function isScheduled(job: Job): job is ScheduledJob {

@@ -75,13 +75,13 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { seed = 1, blocks = 10_000, blockMs, blockTimeMs = 400, activity = 1, intercept } = options;
   if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
-    throw usage(`1 to ${MAX_BLOCKS} blocks`, blocks, { of: 'sandbox', code: 'bad-blocks' });
+    throw usage(`1 to ${MAX_BLOCKS} blocks`, blocks, undefined, { of: 'sandbox' });
   }
   if (!(activity >= 0 && activity <= MAX_ACTIVITY)) {
-    throw usage(`an activity of 0 to ${MAX_ACTIVITY}`, activity, { of: 'sandbox', code: 'bad-activity' });
+    throw usage(`an activity of 0 to ${MAX_ACTIVITY}`, activity, undefined, { of: 'sandbox' });
   }
   if (!Number.isInteger(blockTimeMs) || blockTimeMs < 1) {
-    throw usage('a block time in whole milliseconds', blockTimeMs, { of: 'sandbox', code: 'bad-block-time' });
+    throw usage('a block time in whole milliseconds', blockTimeMs, undefined, { of: 'sandbox' });
   }
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedAt = nowMs();

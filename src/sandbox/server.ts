@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { UsageError } from '../core/errors.ts';
+import { portTaken } from '../core/errors.ts';
 
 /** Path of the API. */
 const BASE_PATH = '/api/v3';
@@ -121,10 +121,7 @@ async function compress(body: Buffer, encoding: string): Promise<Buffer> {
 
 function open(server: ReturnType<typeof createServer>, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another with --port';
-      reject(new UsageError(`cannot listen on port ${port}`, { of: 'sandbox', code: 'port-taken', hint, cause }));
-    });
+    server.once('error', (cause) => reject(portTaken(`127.0.0.1:${port}`, 'choose another port with --port', cause)));
     server.listen(port, '127.0.0.1', () => {
       const address = server.address();
       resolve(typeof address === 'object' ? (address?.port ?? port) : port);

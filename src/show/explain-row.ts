@@ -34,7 +34,7 @@ const MAX_ROWS = 20;
  * what they replaced.
  *
  * @param key values in the order of the key columns, or `column=value`; addresses raw or user-friendly, hashes base64 or hex
- * @throws {UsageError} `unknown-table`, `bad-key`; {StoreError} as `openWarehouse`
+ * @throws {UsageError} `unknown-table`; {StoreError} as `openWarehouse`
  */
 export async function explainRow(
   warehouse: string,
@@ -110,10 +110,12 @@ export async function explainRowIn(
 async function findTable(reader: Reader, registry: Registry, name: string): Promise<ExplainedTable> {
   const view = registry.tableOf(name);
   if (view !== undefined && view.name !== name) {
-    throw usage('a table or mart', `${name}, a view of ${view.name}`, {
-      code: 'unknown-table',
-      hint: `${suggest('show', view.name)} lists its columns, which find a row`,
-    });
+    throw usage(
+      'a table or mart',
+      `${name}, a view of ${view.name}`,
+      `${suggest('show', view.name)} lists its columns, which find a row`,
+      { code: 'unknown-table' },
+    );
   }
   const marts = view === undefined ? await loadMarts(registry) : [];
   const mart = marts.find((each) => each.name === name);

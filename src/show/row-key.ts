@@ -22,7 +22,7 @@ export function givenColumns({ key }: TableDef): readonly string[] {
  * A key as a user writes it: values in the order of the key columns, or `column=value` for any column. Addresses can be raw or
  * user-friendly, hashes base64, base64url or hex, shards and opcodes hex.
  *
- * @throws {UsageError} `bad-key`
+ * @throws {UsageError}
  */
 export function parseRowKey(table: TableDef, words: readonly string[]): readonly KeyPart[] {
   const byPosition = givenColumns(table);
@@ -39,18 +39,20 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
     return { column: next, texts: formsOf(next, word) };
   });
   if (parts.length > 0 && words.every((word) => word !== '')) return parts;
-  throw usage(`the key of a row of ${table.name}`, 'none', {
-    code: 'bad-key',
-    hint: `${byPosition.length === 0 ? '' : `its key is ${byPosition.join(', ')}; `}any column can be given as name=value`,
-  });
+  throw usage(
+    `the key of a row of ${table.name}`,
+    'none',
+    `${byPosition.length === 0 ? '' : `its key is ${byPosition.join(', ')}; `}any column can be given as name=value`,
+  );
 }
 
 function unknownColumn(table: TableDef, name: string): UsageError {
   const names = table.columns.map((column) => column.name);
-  return usage(`a column of ${table.name}`, JSON.stringify(name), {
-    code: 'bad-key',
-    hint: `${didYouMean(name, names)}${suggest('show', table.name)} lists them`,
-  });
+  return usage(
+    `a column of ${table.name}`,
+    JSON.stringify(name),
+    `${didYouMean(name, names)}${suggest('show', table.name)} lists them`,
+  );
 }
 
 function tooMany(table: TableDef, word: string): UsageError {
@@ -58,20 +60,21 @@ function tooMany(table: TableDef, word: string): UsageError {
   return usage(
     `${names === '' ? 'column=value' : `at most the key of ${table.name} (${names})`}`,
     `${JSON.stringify(word)} as well`,
-    { code: 'bad-key', hint: `give other columns as name=value; ${suggest('show', table.name)} lists them` },
+    `give other columns as name=value; ${suggest('show', table.name)} lists them`,
   );
 }
 
-/** The texts of a value as the table may hold it. @throws {UsageError} `bad-key` for a number that is none */
+/** The texts of a value as the table may hold it. @throws {UsageError} for a number that is none */
 function formsOf(column: ColumnDef, text: string): readonly string[] {
   const kind = kinds[column.kind];
   const forms = formsFor(kind, text);
   const isNumber = /^(INTEGER|BIGINT|DECIMAL.*)$/.test(kind.sql);
   if (!isNumber || forms.every((form) => /^-?\d+$/.test(form))) return forms;
-  throw usage(`a whole number for ${column.name}`, JSON.stringify(text), {
-    code: 'bad-key',
-    hint: 'shards and opcodes can be hex: 8000000000000000, 0x0f8a7ea5',
-  });
+  throw usage(
+    `a whole number for ${column.name}`,
+    JSON.stringify(text),
+    'shards and opcodes can be hex: 8000000000000000, 0x0f8a7ea5',
+  );
 }
 
 function formsFor(kind: Kind, text: string): readonly string[] {

@@ -113,10 +113,12 @@ export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word
   for (const { needs, sql } of await loadSections('name')) {
     const absent = needs.find((table) => !filled.has(table));
     if (absent !== undefined) {
-      throw usage(`a warehouse with ${absent} to find ${word}`, 'one without', {
-        code: 'bad-request',
-        hint: `${suggest('run', absent, { range: '-1000:' })} exports them`,
-      });
+      throw usage(
+        `a warehouse with ${absent} to find ${word}`,
+        'one without',
+        `${suggest('run', absent, { range: '-1000:' })} exports them`,
+        { code: 'bad-request' },
+      );
     }
     const { rows } = await query(sql.replaceAll('$thing', () => quoteText(name)));
     const thing = parseThing(textOf(rows[0]?.[0]) ?? '');

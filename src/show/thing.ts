@@ -17,8 +17,10 @@ export function parseThing(text: string): Thing | undefined {
 export function requireThing(text: string): Thing {
   const thing = parseThing(text);
   if (thing !== undefined) return thing;
-  throw usage('an address, a hash or the seqno of a block', undefined, {
-    code: 'bad-request',
-    hint: 'addresses raw or user-friendly, hashes hex or base64',
-  });
+  throw usage(
+    'an address, a hash or the seqno of a block',
+    undefined,
+    'addresses raw or user-friendly, hashes hex or base64',
+    { code: 'bad-request' },
+  );
 }

@@ -60,7 +60,7 @@ function pathOf({ file = '' }: TonView): string | undefined {
   return path === undefined ? undefined : String(path);
 }
 
-/** SQL of the rows of a CSV or Parquet file, as a list of structs. @throws {UsageError} `bad-lake-file` */
+/** SQL of the rows of a CSV or Parquet file, as a list of structs. @throws {UsageError} */
 async function rowsOf(view: TonView, path: string): Promise<string> {
   if (!existsSync(path)) throw refusal(view, path, 'a CSV or Parquet file', 'none');
   const database = await Database.open();
@@ -137,9 +137,7 @@ async function requireRows(
 }
 
 function refusal({ file }: TonView, path: string, expected: string, got: string, cause?: unknown): UsageError {
-  return usage(`${expected} in ${path}`, got, {
-    code: 'bad-lake-file',
-    hint: `${PROJECT_FILE} names it as ${file}; docs/ton.md has its columns`,
+  return usage(`${expected} in ${path}`, got, `${PROJECT_FILE} names it as ${file}; docs/ton.md has its columns`, {
     cause,
   });
 }

@@ -34,7 +34,7 @@ export const martKeys: HeaderKeys = {
  * Reads the shipped marts or checks and those of a user's folder, each folder sorted by name. A user's file replaces the shipped one
  * of the same name.
  *
- * @throws {MartError} `no-folder`; `bad-name`; `bad-header` when a key is not one of `keys` or one of `required` is missing
+ * @throws {MartError} when a key is not one of `keys` or one of `required` is missing
  */
 export async function readSqlFiles(
   kind: 'marts' | 'checks',
@@ -66,16 +66,14 @@ async function listSql(folder: string): Promise<string[]> {
     return (await readdir(folder)).filter((file) => file.endsWith('.sql'));
   } catch (cause) {
     if (!failedWith(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    throw new MartError(`mart: expected a folder of .sql files, got ${folder}`, { code: 'no-folder', cause });
+    throw new MartError(`mart: expected a folder of .sql files, got ${folder}`, { cause });
   }
 }
 
 function parseSqlFile(file: string, path: string, sql: string, { required, optional }: HeaderKeys): SqlFile {
   const name = basename(file, '.sql');
   if (!/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new MartError(`mart: expected a file name of lower-case letters, digits and _, got ${file} (${path})`, {
-      code: 'bad-name',
-    });
+    throw new MartError(`mart: expected a file name of lower-case letters, digits and _, got ${file} (${path})`);
   }
   const header = new Map<string, string[]>();
   let title = '';
@@ -103,7 +101,6 @@ function parseSqlFile(file: string, path: string, sql: string, { required, optio
 
 function badHeader(path: string, line: number, expected: string, got: string): MartError {
   return new MartError(`mart: expected ${expected}, got ${got} (${path}:${line})`, {
-    code: 'bad-header',
     hint: 'see docs/marts.md for an example',
   });
 }

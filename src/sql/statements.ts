@@ -22,11 +22,11 @@ export function withoutEnd(statement: string): string {
   return statement.replace(/[\s;]+$/, '');
 }
 
-/** @throws {UsageError} `no-query` when a text holds no statement */
+/** @throws {UsageError} when a text holds no statement */
 export function requireStatement(sql: string): void {
   if (splitStatements(sql).length > 0) return;
   const got = /^[\s;]*$/.test(sql) ? 'nothing' : 'comments alone';
-  throw usage('a query', got, { code: 'no-query', hint: suggest('sql', '--help') });
+  throw usage('a query', got, suggest('sql', '--help'));
 }
 
 /** The error for rows of a statement that is not the last one. */

@@ -54,7 +54,7 @@ function columnOf(line: string, path: string): TonColumn {
   const [, name, type, unit, doc] =
     /^(\w+) ([A-Z]\w*(?:\([^)]*\))?(?:\[\])?)(?: \(([\w ]+)\))?: (.+)$/.exec(line) ?? [];
   if (name !== undefined && type !== undefined && doc !== undefined) return { name, type, unit, doc };
-  throw new MartError(`mart: expected name TYPE (unit): meaning, got ${line} (${path})`, { code: 'bad-header' });
+  throw new MartError(`mart: expected name TYPE (unit): meaning, got ${line} (${path})`);
 }
 
 /**

@@ -59,8 +59,8 @@ export interface ExportReport {
  *
  * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, postgres://user@host/database, or
  *   https://user@host:8443/database of ClickHouse
- * @throws {UsageError} `bad-target`, `password-in-url`, `bad-option` if the target has no use for an option, `no-day`, `no-name`;
- *   {AuditError} `missing` with `strict`; {StoreError}
+ * @throws {UsageError} for a wrong target or option, or one that the target has no use for; {AuditError} `missing` with `strict`;
+ *   {StoreError}
  */
 export async function exportRows(
   warehouse: string,
@@ -83,7 +83,7 @@ function requireUseful(target: Target, options: ExportOptions): void {
   const useless = uselessOption(target, options);
   if (useless === undefined) return;
   const { name, needed } = useless;
-  throw usage(`${needed} with ${name}`, undefined, { code: 'bad-option', hint: `remove ${name}` });
+  throw usage(`${needed} with ${name}`, undefined, `remove ${name}`);
 }
 
 async function exportFrom(
@@ -132,10 +132,7 @@ async function writeTo(
   const { effects = realEffects, onDay } = options;
   const table = (): TableOptions => {
     if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString(), onDay };
-    throw usage('a name for the rows of a query', 'none', {
-      code: 'no-name',
-      hint: '--as NAME is the table in the target',
-    });
+    throw usage('a name for the rows of a query', 'none', '--as NAME is the table in the target');
   };
   if (target.kind === 'postgres') {
     const { writePostgres } = await import('./postgres.ts');

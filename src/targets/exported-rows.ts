@@ -62,7 +62,7 @@ interface RowsOptions {
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** @throws {UsageError} `no-day` for days of rows that have none; {StoreError} when the query is wrong */
+/** @throws {UsageError} for days of rows that have none; {StoreError} when the query is wrong */
 export async function openRows(
   reader: Reader,
   registry: Registry,
@@ -128,22 +128,20 @@ function oneSelect(sql: string): string {
 }
 
 function withoutDay(): UsageError {
-  return usage(`rows with a date column ${DAY_COLUMN}`, 'none', {
-    code: 'no-day',
-    hint: 'leave out --days, or select the column',
-  });
+  return usage(`rows with a date column ${DAY_COLUMN}`, 'none', 'leave out --days, or select the column');
 }
 
 function datesOf({ from, to }: Days): readonly string[] {
   return Array.from({ length: daysBetween(from, to) + 1 }, (_, at) => addDays(from, at));
 }
 
-/** Days as `2026-05-01`, or `2026-05-01:2026-05-07`. @throws {UsageError} `bad-days` */
+/** Days as `2026-05-01`, or `2026-05-01:2026-05-07`. @throws {UsageError} */
 export function parseDays(text: string): Days {
   const [from = '', to = from, ...more] = text.split(':');
   if (more.length === 0 && isDate(from) && isDate(to) && from <= to) return { from, to };
-  throw usage('days such as 2026-05-01 or 2026-05-01:2026-05-07', JSON.stringify(text), {
-    code: 'bad-days',
-    hint: 'days are UTC, both ends inclusive',
-  });
+  throw usage(
+    'days such as 2026-05-01 or 2026-05-01:2026-05-07',
+    JSON.stringify(text),
+    'days are UTC, both ends inclusive',
+  );
 }

@@ -15,11 +15,11 @@ export interface TableName {
   readonly name: string;
 }
 
-/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
+/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} */
 export function parseTableName(text: string, expected: string, maxBytes = Number.POSITIVE_INFINITY): TableName {
   const names = text.split('.');
   if (names.length > 2 || names.some((name) => name === '' || Buffer.byteLength(name) > maxBytes)) {
-    throw usage(expected, text, { code: 'bad-name', hint: '--as transactions, or --as lake.transactions' });
+    throw usage(expected, text, '--as transactions, or --as lake.transactions');
   }
   const [name = '', schema] = names.toReversed();
   return { schema, name };

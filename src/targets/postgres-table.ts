@@ -9,7 +9,7 @@ import { columnsToAdd, NO_DAY, OWN_TABLE, parseTableName, requireOwnTable, type 
 /** PostgreSQL cuts longer names off. */
 const NAME_BYTES = 63;
 
-/** A table of a PostgreSQL database. @throws {UsageError} `bad-name` */
+/** A table of a PostgreSQL database. @throws {UsageError} */
 export function parsePostgresTable(text: string): TableName {
   return parseTableName(text, `a table or schema.table, each of at most ${NAME_BYTES} bytes`, NAME_BYTES);
 }

@@ -43,7 +43,7 @@ const HINT = `a file that ends in ${endingsOf(FILE_FORMATS).join(', ')}, postgre
 /**
  * A target as a user writes it: the path of a file, whose extension says the format, or the URL of a database.
  *
- * @throws {UsageError} `bad-target`; `password-in-url`
+ * @throws {UsageError}
  */
 export function parseTarget(text: string): Target {
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parseUrl(text, POSTGRES) };
@@ -83,10 +83,7 @@ const CLICKHOUSE: UrlHints = {
 function clickhouseUrl(text: string): URL {
   const url = parseUrl(text, CLICKHOUSE);
   if (url.search === '' && url.hash === '' && !url.pathname.slice(1).includes('/')) return url;
-  throw usage('the URL of a ClickHouse database', 'one with parameters or a longer path', {
-    code: 'bad-target',
-    hint: CLICKHOUSE.example,
-  });
+  throw usage('the URL of a ClickHouse database', 'one with parameters or a longer path', CLICKHOUSE.example);
 }
 
 function parseUrl(text: string, { example, password }: UrlHints): URL {
@@ -94,24 +91,14 @@ function parseUrl(text: string, { example, password }: UrlHints): URL {
   try {
     url = new URL(text);
   } catch (cause) {
-    throw usage('the URL of a database', 'one that cannot be parsed', {
-      code: 'bad-target',
-      hint: example,
-      cause,
-    });
+    throw usage('the URL of a database', 'one that cannot be parsed', example, { cause });
   }
   if (url.password === '' && !url.searchParams.has('password')) return url;
-  throw usage('a URL without a password, which would be visible to other users of the machine', undefined, {
-    code: 'password-in-url',
-    hint: password,
-  });
+  throw usage('a URL without a password, which would be visible to other users of the machine', undefined, password);
 }
 
 function badTarget(text: string): UsageError {
-  return usage('a target of rows', JSON.stringify(text.replace(/:[^:@/]*@/, ':...@')), {
-    code: 'bad-target',
-    hint: HINT,
-  });
+  return usage('a target of rows', JSON.stringify(text.replace(/:[^:@/]*@/, ':...@')), HINT);
 }
 
 /** A trial for preflight: the folder of the file is writable, or the login to the database works. */

@@ -88,7 +88,7 @@ function describeCell(
   span: Span,
 ): CellDetail {
   const own = status.pipelines.find((each) => each.pipeline === pipeline);
-  if (own === undefined) throw usage('a pipeline', pipeline, { code: 'unknown-pipeline' });
+  if (own === undefined) throw usage('a pipeline', pipeline, undefined, { code: 'unknown-pipeline' });
   const within = (spans: readonly Span[]): readonly Span[] => intersectSpans([span], spans);
   const partsWithin = <Why extends string>(parts: readonly Part<Why>[]) =>
     parts.map((part) => ({ ...part, spans: within(part.spans) })).filter(({ spans }) => spans.length > 0);

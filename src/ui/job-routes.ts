@@ -77,10 +77,7 @@ async function findRun(
   const history = JOB_NAME.test(job) ? await JobHistory.open(warehouse, job) : undefined;
   const record = await history?.find(id);
   if (history !== undefined && record !== undefined) return { record, history };
-  throw usage('a run of a job', `${job} ${id}`, {
-    code: 'unknown-run',
-    hint: 'the last 1,000 runs of a job are kept',
-  });
+  throw usage('a run of a job', `${job} ${id}`, 'the last 1,000 runs of a job are kept', { code: 'unknown-run' });
 }
 
 async function outputItem(output: StagedOutput): Promise<OutputItem> {

@@ -103,11 +103,11 @@ export function addQueryRoutes(
   app.get('/api/questions', async (c) => c.json(await readSavedQueries(shippedFolder('questions'))));
 }
 
-/** Adds a query to the folder. @throws {UsageError} `no-folder`, `name-taken`; {StoreError} for SQL that does more than read */
+/** Adds a query to the folder. @throws {UsageError}; {StoreError} for SQL that does more than read */
 async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql }: SavedQuery): Promise<void> {
   if (!savesQueries) {
     const hint = 'start tonlake ui with --queries <folder>, or set queries in tonlake.yaml';
-    throw usage('a folder that the page may write', 'none', { code: 'no-folder', hint });
+    throw usage('a folder that the page may write', 'none', hint);
   }
   requireQueries(sql);
   const file = join(queriesFolder, `${name}.sql`);
@@ -115,7 +115,7 @@ async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql
     await makeFolder(queriesFolder);
     await writeSynced(file, `${sql}\n`).catch((error: unknown) => {
       if (!failedWith(error, 'EEXIST')) throw error;
-      throw usage('a name that no query has', name, { code: 'name-taken', hint: 'choose another name' });
+      throw usage('a name that no query has', name, 'choose another name');
     });
   });
 }

@@ -62,10 +62,7 @@ export class QueryRuns {
   result(id: string): FinishedQuery {
     const found = this.#finished.get(id);
     if (found === undefined)
-      throw usage('a stored result', 'an older one', {
-        code: 'unknown-result',
-        hint: 'run the query again',
-      });
+      throw usage('a stored result', 'an older one', 'run the query again', { code: 'unknown-result' });
     // Moves it to the end: the least recently used result is dropped first.
     this.#finished.delete(id);
     this.#finished.set(id, found);

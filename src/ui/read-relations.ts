@@ -129,10 +129,7 @@ export function findRelation(relations: readonly Relation[], name: string): Rela
   const found = relations.find((each) => each.name === name);
   if (found !== undefined) return found;
   const names = relations.map((each) => each.name);
-  throw usage('a table', name, {
-    code: 'unknown-table',
-    hint: `${didYouMean(name, names)}${suggest('show')} lists them`,
-  });
+  throw usage('a table', name, `${didYouMean(name, names)}${suggest('show')} lists them`, { code: 'unknown-table' });
 }
 
 /** A relation in full. */

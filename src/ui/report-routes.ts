@@ -95,8 +95,10 @@ function reportItem({ name, title, doc, params = {} }: ReportListing): ReportIte
 async function requireListed(files: JobFiles, report: string): Promise<void> {
   const items = await listItems(files);
   if (items.some(({ name }) => name === report)) return;
-  throw usage('a report of the list', JSON.stringify(report), {
-    code: 'unknown-report',
-    hint: 'reports of the project are those that its jobs publish',
-  });
+  throw usage(
+    'a report of the list',
+    JSON.stringify(report),
+    'reports of the project are those that its jobs publish',
+    { code: 'unknown-report' },
+  );
 }

@@ -5,7 +5,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
-import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
+import { formatError, oneLine, portTaken, TonlakeError, UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { themeStyle } from '../reports/html/page-style.ts';
 import { excerptOf, sqlFault } from '../sql/sql-fault.ts';
@@ -38,7 +38,7 @@ const HOST = '127.0.0.1';
 /**
  * Serves the page of a warehouse on loopback.
  *
- * @throws {StoreError} `no-warehouse`; {UsageError} `port-taken`, `other-network`
+ * @throws {StoreError} `no-warehouse`; {UsageError}
  */
 export async function serveUi(options: UiOptions): Promise<UiServer> {
   const shared = new SharedReader(options.warehouse);
@@ -80,10 +80,8 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
 function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<typeof serve>> {
   return new Promise((resolve, reject) => {
     const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => resolve(server));
-    server.once('error', (cause) => {
-      const hint = 'choose another port with --port; 0 picks a free one';
-      reject(new UsageError(`cannot listen on ${HOST}:${port}`, { code: 'port-taken', hint, cause }));
-    });
+    const hint = 'choose another port with --port; 0 picks a free one';
+    server.once('error', (cause) => reject(portTaken(`${HOST}:${port}`, hint, cause)));
   });
 }
 

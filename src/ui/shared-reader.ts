@@ -14,7 +14,7 @@ export class SharedReader {
     this.#warehouse = warehouse;
   }
 
-  /** @throws {StoreError} `no-warehouse`, `busy`; {UsageError} `other-network` */
+  /** @throws {StoreError} `no-warehouse`, `busy`; {UsageError} */
   async requireNetwork(network: string | undefined): Promise<void> {
     await this.use(async ({ reader }) => requireSameNetwork(reader.path, reader.network, network));
   }

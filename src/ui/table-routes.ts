@@ -94,7 +94,7 @@ export async function resultColumns(
 /** @throws {UsageError} `unknown-column` */
 export function columnIn(columns: readonly { readonly name: string }[], name: string): string {
   if (columns.some((column) => column.name === name)) return quoteName(name);
-  throw usage('a column of these rows', name, { code: 'unknown-column' });
+  throw usage('a column of these rows', name, undefined, { code: 'unknown-column' });
 }
 
 /** The values of a row as text. */

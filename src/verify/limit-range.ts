@@ -44,10 +44,12 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
   const endOf = (date: string): DaySpan => {
     const day = days.get(date);
     if (day === undefined) {
-      throw usage('a day that the warehouse has', date, {
-        code: 'not-stored',
-        hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
-      });
+      throw usage(
+        'a day that the warehouse has',
+        date,
+        days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
+        { code: 'not-stored' },
+      );
     }
     if (!isFullDay(day)) broken.set(date, { from: day.from, to: day.to });
     return day;

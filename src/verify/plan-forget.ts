@@ -96,10 +96,11 @@ export function bindsRows({ walk }: PipelineDef): boolean {
 
 function requireBlocks(pipeline: PipelineDef): PipelineDef {
   if (bindsRows(pipeline)) return pipeline;
-  throw usage('a pipeline exported by blocks', pipeline.name, {
-    code: 'not-by-blocks',
-    hint: `${suggest('show', pipeline.name)} shows how it is exported`,
-  });
+  throw usage(
+    'a pipeline exported by blocks',
+    pipeline.name,
+    `${suggest('show', pipeline.name)} shows how it is exported`,
+  );
 }
 
 /** Rows that other rows of blocks need must stay, because they prove these. Lookups need nothing once they are fetched. */
@@ -115,7 +116,7 @@ function requireNotNeeded(
   throw usage(
     'pipelines that no other pipeline needs',
     `${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
-    { code: 'needed', hint: suggest('forget', all, { range: formatSpans(spans) }) },
+    suggest('forget', all, { range: formatSpans(spans) }),
   );
 }
 
@@ -127,8 +128,9 @@ export function isSplittable(pipeline: PipelineDef, entry: LedgerEntry, spans: r
 
 function requireSplittable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
   if (isSplittable(pipeline, entry, spans)) return;
-  throw usage(`a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}`, 'a part of it', {
-    code: 'cut-entry',
-    hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
-  });
+  throw usage(
+    `a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}`,
+    'a part of it',
+    `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
+  );
 }

@@ -27,13 +27,13 @@ export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'reta
  * Removes old rows by whole UTC days, all pipelines in one commit, like `forgetRange`. Lists by logical time are removed by whole entries: one
  * that also has newer rows is kept. Rows that others need are kept, too.
  *
- * @throws {UsageError} `wrong-retention`
+ * @throws {UsageError}
  * @throws {StoreError} as `forgetRange`
  */
 export async function forgetOld(options: RetentionOptions): Promise<RetentionReport> {
   const { keepDays, now, keepFrom, pipelines: names } = options;
   if (!Number.isInteger(keepDays) || keepDays < 1) {
-    throw usage('at least one day to keep', keepDays, { code: 'wrong-retention' });
+    throw usage('at least one day to keep', keepDays);
   }
   let found: Pick<RetentionReport, 'firstDay' | 'upTo' | 'retained' | 'withoutBlocks'> | undefined;
   const report = await forgetPlanned(options, 'retention', async ({ warehouse, lost, registry, marts }) => {

@@ -37,23 +37,25 @@ export interface StoreOptions {
 
 /**
  * The absolute path of a warehouse, or its address in an object store.
- * @throws {UsageError} `not-local` for another URL; `bad-location` for a name that DuckDB cannot open
+ * @throws {UsageError} for another URL, or a name that DuckDB cannot open
  */
 export function warehousePath(path: string): string {
   if (isObjectUrl(path)) return formatLocation(parseLocation(path));
   requireLocalPath(path, '--warehouse');
   const absolute = resolve(path);
   if (/[\\/]ton\.duckdb$/i.test(absolute)) {
-    throw usage('another name than ton.duckdb for a warehouse', path, {
-      code: 'bad-location',
-      hint: 'DuckDB could not tell the file from the schema ton in it; choose another --warehouse',
-    });
+    throw usage(
+      'another name than ton.duckdb for a warehouse',
+      path,
+      'DuckDB could not tell the file from the schema ton in it; choose another --warehouse',
+    );
   }
   if (!absolute.includes('?')) return absolute;
-  throw usage('a path without a question mark for a warehouse', absolute, {
-    code: 'bad-location',
-    hint: 'DuckDB would take what follows as options, and write to another file; choose another --warehouse',
-  });
+  throw usage(
+    'a path without a question mark for a warehouse',
+    absolute,
+    'DuckDB would take what follows as options, and write to another file; choose another --warehouse',
+  );
 }
 
 /** Awaits `onStep`, if there is one. */

@@ -74,11 +74,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   const { effects = realEffects, accounts = [], messages = [] } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   if (accounts.length + messages.length === 0) {
-    throw usage('at least one account or message', 'none', {
-      of: 'watch',
-      code: 'nothing-to-watch',
-      hint: followPending(),
-    });
+    throw usage('at least one account or message', 'none', followPending(), { of: 'watch' });
   }
   const pipelines = registry.pipelines.filter(isWatched);
   const requests = planPoll(pipelines, { accounts, messages });

@@ -66,7 +66,9 @@ describe('the endpoints', () => {
     expect(formatError(failure)).toBe(
       'usage: expected an endpoint, got "jetton/master"; hint: did you mean jetton/masters? tonlake api lists them all',
     );
-    expect(catching(() => endpointByPath('blocks', 'POST'))).toMatchObject({ code: 'wrong-method' });
+    expect(catching(() => endpointByPath('blocks', 'POST'))).toMatchObject({
+      message: 'usage: expected GET for blocks, got POST',
+    });
   });
 
   test('name only parameters of theirs in their rules', () => {

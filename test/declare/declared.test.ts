@@ -128,7 +128,7 @@ test.each([
     'the name of one that comes with tonlake',
     "name: 'own'",
     "name: 'blocks'",
-    'has the name of a built-in one; hint: rename it and its tables',
+    'expected a name that no built-in pipeline has, got blocks; hint: rename it and its tables',
   ],
   [
     'the name of a table that comes with tonlake',

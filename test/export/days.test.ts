@@ -53,22 +53,24 @@ test('a day that is under way ends at the head, or is refused where it must be o
 
 test('a day without blocks is refused, before the chain as after its head', async () => {
   const { firstOfDay, lastOfDay } = chainBounds(session.source);
-  const early = { code: 'wrong-range', message: 'usage: expected a day that the index has, got 2025-05-01' };
+  const message = 'usage: expected a day that the index has, got 2025-05-01';
   await expect(firstOfDay('2025-05-01')).rejects.toMatchObject({
-    ...early,
+    message,
     hint: 'the next block is 1 of 2026-05-01',
   });
   await expect(lastOfDay('2025-05-01')).rejects.toMatchObject({
-    ...early,
+    message,
     hint: 'the index begins at block 1 of 2026-05-01',
   });
   await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
-    code: 'wrong-range',
+    message: 'usage: expected a day that the index has, got 2026-05-03',
     hint: 'the head is block 20000 of 2026-05-02',
   });
   // What is the last day of a chain in one zone may be a day that has not begun in another.
   const later = chainBounds(session.source, { zone: 'Pacific/Honolulu' });
-  await expect(later.firstOfDay('2026-05-02')).rejects.toMatchObject({ code: 'wrong-range' });
+  await expect(later.firstOfDay('2026-05-02')).rejects.toThrow(
+    'usage: expected a day that the index has, got 2026-05-02',
+  );
 });
 
 test('a time is the blocks from it on, and those that can hold rows from before it', async () => {
@@ -90,10 +92,8 @@ test('a time that the head has not passed is open, or is refused where it must b
     ...{ code: 'day-not-over', retryable: true },
     message: 'walk: expected the index to be past the end of 2026-05-02T01:41:00Z, got head 20000',
   });
-  await expect(chain.firstSince(later)).rejects.toMatchObject({
-    code: 'wrong-range',
-    message: 'usage: expected a time that the index has, got 2026-05-02T01:41:00Z',
-  });
+  const message = 'usage: expected a time that the index has, got 2026-05-02T01:41:00Z';
+  await expect(chain.firstSince(later)).rejects.toThrow(message);
 });
 
 test('the day that it is follows the clock that is given, or the newest block', async () => {

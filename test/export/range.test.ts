@@ -133,7 +133,10 @@ describe('a range', () => {
     ['1,000:2,000,300:400', 'commas separate ranges; '],
   ])('%s is refused, and not taken for several ranges', (text, hint) => {
     expect(() => parseRange(text)).toThrow(
-      expect.objectContaining({ code: 'wrong-range', hint: expect.stringMatching(`^${hint.replaceAll('?', '\\?')}`) }),
+      expect.objectContaining({
+        message: `usage: expected digits without commas, got ${JSON.stringify(text)}`,
+        hint: expect.stringMatching(`^${hint.replaceAll('?', '\\?')}`),
+      }),
     );
   });
 
@@ -148,7 +151,10 @@ describe('a range', () => {
   });
 
   test('an open one above the head is refused and names the head', async () => {
-    await expect(resolve('10001:')).rejects.toMatchObject({ code: 'wrong-range', hint: 'the head is 10000' });
+    await expect(resolve('10001:')).rejects.toMatchObject({
+      message: 'usage: expected a range with blocks, got 10001:, which is 10001:10000',
+      hint: 'the head is 10000',
+    });
   });
 
   test('numbers alone ask nothing of the chain', async () => {

@@ -151,11 +151,8 @@ describe('a witness', () => {
     ['the source by another scheme', () => source.url.replace('http:', 'https:')],
     ['a network without an address', () => 'sandbox'],
   ])('cannot be %s', async (_, urlOf) => {
-    await expect(
-      openSession({ network: source.url, witness: urlOf(), effects: hurriedEffects() }),
-    ).rejects.toMatchObject({
-      code: 'same-witness',
-      message: /^usage: expected a witness other than the source, got /,
-    });
+    await expect(openSession({ network: source.url, witness: urlOf(), effects: hurriedEffects() })).rejects.toThrow(
+      /^usage: expected a witness other than the source, got /,
+    );
   });
 });

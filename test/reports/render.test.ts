@@ -123,13 +123,13 @@ params:
   });
 
   test.each([
-    { params: { whom: 'a' }, code: 'unknown-param', says: 'did you mean who?' },
-    { params: { day: '2026-02-30' }, code: 'bad-param', says: 'a date such as' },
-    { params: { most: '1.5' }, code: 'bad-param', says: 'a whole number' },
-    { params: { account: `0:${'A'.repeat(63)}` }, code: 'bad-param', says: 'an address' },
-  ])('$params is refused', async ({ params, code, says }) => {
+    { params: { whom: 'a' }, says: 'did you mean who?' },
+    { params: { day: '2026-02-30' }, says: 'a date such as' },
+    { params: { most: '1.5' }, says: 'a whole number' },
+    { params: { account: `0:${'A'.repeat(63)}` }, says: 'an address' },
+  ])('$params is refused', async ({ params, says }) => {
     const error: unknown = await renderReport(warehouse, report(), { params }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: 'UsageError', code });
+    expect(error).toMatchObject({ name: 'UsageError' });
     expect(String(error) + JSON.stringify(error)).toContain(says);
   });
 });
@@ -217,9 +217,9 @@ describe('what the data lacks', () => {
     const { content } = await renderReport(warehouse, report, { format: 'json' });
     expect(JSON.parse(content).blocks).toMatchObject({ shown: { rows: [] }, other: { rows: [{ one: 1 }] } });
     // A mart that the report needs is an error, as before.
-    await expect(renderReport(warehouse, writeReport(text.replace(/optional.*\n/, '')))).rejects.toMatchObject({
-      code: 'bad-sql',
-    });
+    await expect(renderReport(warehouse, writeReport(text.replace(/optional.*\n/, '')))).rejects.toThrow(
+      /^report: .*Table with name jetton_holders_daily does not exist!.*report\.md:7\)$/,
+    );
   });
 
   test('is told of an optional mart that is built: parts of days, and that it is stale', async () => {
@@ -304,7 +304,7 @@ test('days are those of the time zone', async () => {
   expect(await of('UTC')).toEqual(['2026-05-01 00:00:00']);
   expect(await of('Asia/Tokyo')).toEqual(['2026-05-02 00:00:00']);
   await expect(of('Europe/Zurick')).rejects.toMatchObject({
-    code: 'bad-timezone',
+    message: 'usage: expected a time zone such as Europe/Zurich, got "Europe/Zurick"',
     hint: 'did you mean Europe/Zurich?',
   });
 });

@@ -177,6 +177,6 @@ describe('a sandbox network', () => {
   it('refuses a number of blocks that its arithmetic does not hold, and a port that is taken', async () => {
     await expect(startTestSandbox({ blocks: 0 })).rejects.toThrow('expected 1 to 10000000 blocks, got 0');
     const { port } = await start();
-    await expect(startTestSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`);
+    await expect(startTestSandbox({ port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
   });
 });

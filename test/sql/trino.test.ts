@@ -118,7 +118,7 @@ describe('what has no equal is an error with the form of DuckDB', () => {
   ])('%s', async (sql, what, form) => {
     const error = await translateTrino(database.query, sql).catch((each: unknown) => each);
     expect(error).toMatchObject({
-      code: 'untranslated',
+      stage: 'usage',
       message: expect.stringContaining(what),
       hint: expect.stringContaining(form),
     });

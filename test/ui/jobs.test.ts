@@ -235,12 +235,16 @@ describe('reports', () => {
   });
 
   test.each([
-    { query: { report: '/etc/passwd' }, status: 404, code: 'unknown-report' },
-    { query: { report: '../notes/report.md' }, status: 404, code: 'unknown-report' },
-    { query: { report: 'account' }, status: 400, code: 'missing-param' },
-    { query: { report: 'account', $account: 'x' }, status: 400, code: 'bad-param' },
-  ])('$query is refused', async ({ query, status, code }) => {
+    { query: { report: '/etc/passwd' }, status: 404, says: 'expected a report of the list, got ' },
+    { query: { report: '../notes/report.md' }, status: 404, says: 'expected a report of the list, got ' },
+    { query: { report: 'account' }, status: 400, says: 'expected the parameter account of account, got none' },
+    {
+      query: { report: 'account', $account: 'x' },
+      status: 400,
+      says: 'expected an address, raw or user-friendly with its checksum as parameter account, got "x"',
+    },
+  ])('$query is refused', async ({ query, status, says }) => {
     const answer = await visitor.get(`/api/reports/render?${new URLSearchParams(query as Record<string, string>)}`);
-    expect([answer.status, JSON.parse(answer.text).code]).toEqual([status, code]);
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([status, expect.stringContaining(says)]);
   });
 });

@@ -70,7 +70,9 @@ describe('a query', () => {
     const hostile = `x'; drop view transactions; --`;
     const { id } = await visitor.run('select $text as text, $n::INTEGER + 1 as n', { text: hostile, n: '41' });
     expect((await page(id, { from: 0, count: 1 })).rows).toEqual([[hostile, '42']]);
-    expect(await visitor.run('select 1', { other: 'x' })).toMatchObject({ status: 400, code: 'unknown-parameter' });
+    expect(await visitor.run('select 1', { other: 'x' })).toMatchObject({
+      ...{ status: 400, error: 'expected a parameter of the query, got other' },
+    });
   });
 
   test('values keep all their digits and letters', async () => {
@@ -107,7 +109,7 @@ describe('a query', () => {
       ...{ status: 422, excerpt: `LINE 3:   nothing\n${' '.repeat(10)}^` },
     });
     expect(await visitor.run('-- nothing yet')).toMatchObject({
-      ...{ status: 400, error: 'expected a query, got comments alone', code: 'no-query' },
+      ...{ status: 400, error: 'expected a query, got comments alone' },
     });
     expect((await visitor.post('/api/runs', { sql: 7 })).status).toBe(400);
     expect((await visitor.post('/api/runs', { sql: 'select 1', more: 1 })).status).toBe(400);
@@ -347,7 +349,7 @@ describe('a query is saved', () => {
     symlinkSync(join(folder, 'nowhere'), join(folder, 'linked.sql'));
     for (const name of ['fees-2', 'linked']) {
       const { status, text } = await guest.post('/api/saved', { name, sql: 'select 2' });
-      expect([status, JSON.parse(text).code]).toEqual([400, 'name-taken']);
+      expect([status, JSON.parse(text).error]).toEqual([400, `expected a name that no query has, got ${name}`]);
     }
     expect(readFileSync(join(folder, 'fees-2.sql'), 'utf8')).toBe(`${sql}\n`);
     const lies = ['', 'a/b', '../up', '..', '.hidden', 'a.sql', 'C:x', 'a\\b', 'a\0', 'a b', 'x'.repeat(81), 7, null];
@@ -374,7 +376,7 @@ describe('a query is saved', () => {
     const folder = join(freshFolder(), 'queries');
     const own = await serveWarehouse(warehouse, { queriesFolder: folder });
     const { status, text } = await (await Visitor.enter(own)).post('/api/saved', { name: 'fees', sql });
-    expect([status, JSON.parse(text).code]).toEqual([400, 'no-folder']);
+    expect([status, JSON.parse(text).error]).toEqual([400, 'expected a folder that the page may write, got none']);
     expect(existsSync(folder)).toBe(false);
   });
 });

@@ -97,7 +97,7 @@ describe('a sound warehouse', () => {
     expect(await stepsOf(report, findings, '1150:1169')).toBe(
       `  fetch what is missing: tonlake run blocks transactions --range 1160:1169 --network ${sandbox.url} --warehouse w\n`,
     );
-    await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
+    await expect(verify(sound, { range: '7:3' })).rejects.toThrow('usage: range start 7 is after its end 3');
     await expect(verify(sound, { range: '2000:' })).rejects.toMatchObject({
       hint: 'the last block of the warehouse is 1159',
     });

@@ -312,7 +312,9 @@ test('a file where a folder is needed is refused', async () => {
 });
 
 test('a path with a question mark is refused, since DuckDB would write elsewhere', async () => {
-  await expect(openTestStore(join(freshFolder(), 'w?'))).rejects.toMatchObject({ code: 'bad-location' });
+  await expect(openTestStore(join(freshFolder(), 'w?'))).rejects.toThrow(
+    /^usage: expected a path without a question mark for a warehouse, got /,
+  );
 });
 
 test('the files of a date are found by their folder', async () => {

@@ -56,11 +56,12 @@ function bodyOf(endpoint: Endpoint, encoded: ReadonlyMap<string, readonly string
 
 function encodeParameter(label: string, name: string, parameter: Parameter, value: unknown): readonly string[] {
   if (parameter.inert === true) {
-    throw usage(`no ${name}, which ${parameter.note ?? 'does nothing'}`, undefined, {
-      of: label,
-      code: 'inert-parameter',
-      hint: `remove ${name}, and filter the rows yourself`,
-    });
+    throw usage(
+      `no ${name}, which ${parameter.note ?? 'does nothing'}`,
+      undefined,
+      `remove ${name}, and filter the rows yourself`,
+      { of: label },
+    );
   }
   const isList = Array.isArray(value) && parameter.kind !== 'stack';
   const values: readonly unknown[] = isList ? value : [value];
@@ -83,23 +84,25 @@ function meaningOf(parameter: Parameter): string {
 }
 
 function unknownParameter(label: string, name: string, names: readonly string[]): UsageError {
-  return usage('a parameter', JSON.stringify(name), {
-    of: label,
-    code: 'unknown-parameter',
-    hint: names.length === 0 ? `${label} takes no parameters` : choicesFor(name, names),
-  });
+  return usage(
+    'a parameter',
+    JSON.stringify(name),
+    names.length === 0 ? `${label} takes no parameters` : choicesFor(name, names),
+    { of: label },
+  );
 }
 
 function missing(label: string, name: string, parameter: Parameter): UsageError {
-  return usage(`${meaningOf(parameter)} for ${name}`, 'nothing', {
-    of: label,
-    code: 'missing-parameter',
-    hint: `${suggest('api', `${label} --parameters`)} explains it`,
-  });
+  return usage(
+    `${meaningOf(parameter)} for ${name}`,
+    'nothing',
+    `${suggest('api', `${label} --parameters`)} explains it`,
+    { of: label },
+  );
 }
 
 function wrong(label: string, expected: string, got: string): UsageError {
-  return usage(expected, got, { of: label, code: 'bad-parameter' });
+  return usage(expected, got, undefined, { of: label, code: 'bad-parameter' });
 }
 
 function shown(value: unknown): string {

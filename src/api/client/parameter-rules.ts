@@ -10,11 +10,7 @@ export function checkRules(label: string, rules: readonly Rule[], encoded: Encod
   for (const rule of rules) {
     const problem = problemOf(rule, encoded);
     if (problem !== undefined) {
-      throw usage(problem, undefined, {
-        of: label,
-        code: 'parameters-do-not-fit',
-        hint: suggest('api', `${label} --parameters`),
-      });
+      throw usage(problem, undefined, suggest('api', `${label} --parameters`), { of: label });
     }
   }
 }

@@ -133,17 +133,12 @@ async function writeResponse(
 
 function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: RelationFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
-    throw usage('--yes-send: sending to the network cannot be undone', undefined, {
+    throw usage('--yes-send: sending to the network cannot be undone', undefined, 'add --yes-send to send it', {
       of: 'message',
-      code: 'would-send',
-      hint: 'add --yes-send to send it',
     });
   }
   if (format === 'parquet' && flags.output === undefined) {
-    throw usage('--output with --format parquet', undefined, {
-      code: 'no-output',
-      hint: '--output rows.parquet',
-    });
+    throw usage('--output with --format parquet', undefined, '--output rows.parquet');
   }
 }
 
@@ -153,9 +148,8 @@ export function parseWords(endpoint: Endpoint, words: readonly string[]): Given 
   for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name === undefined || text === undefined) {
-      throw usage('key=value', JSON.stringify(word), {
+      throw usage('key=value', JSON.stringify(word), suggest('api', `${endpoint.path.slice(1)} --parameters`), {
         code: 'bad-parameter',
-        hint: suggest('api', `${endpoint.path.slice(1)} --parameters`),
       });
     }
     const value = readWord(endpoint, name, text);
@@ -174,9 +168,6 @@ function readWord(endpoint: Endpoint, name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw usage(`JSON for ${name}`, JSON.stringify(text.slice(0, 80)), {
-      code: 'bad-parameter',
-      cause,
-    });
+    throw usage(`JSON for ${name}`, JSON.stringify(text.slice(0, 80)), undefined, { code: 'bad-parameter', cause });
   }
 }

@@ -51,7 +51,7 @@ async function build(context: Context<BuildFlags>, names: readonly string[]): Pr
   );
   const lost = builds.find(({ name, status }) => names.includes(name) && status === 'empty');
   if (lost !== undefined) {
-    throw new MartError(`mart ${lost.name}: expected its inputs, got none: ${lost.reason}`, { code: 'no-input' });
+    throw new MartError(`mart ${lost.name}: expected its inputs, got none: ${lost.reason}`);
   }
 }
 

@@ -67,13 +67,15 @@ async function requireFolders(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const isFolder = !isObjectUrl(path) && (await requireKind(path, undefined)).kind === 'parquet';
     if (isFolder) continue;
-    throw usage('folders of Parquet files with --add', path, {
-      code: 'wrong-kind',
-      hint: 'slices can write to one bucket by themselves; without --add, a warehouse is copied to or from a bucket',
-    });
+    throw usage(
+      'folders of Parquet files with --add',
+      path,
+      'slices can write to one bucket by themselves; without --add, a warehouse is copied to or from a bucket',
+      { code: 'wrong-kind' },
+    );
   }
   if (new Set(paths.map(warehousePath)).size === paths.length) return;
-  throw usage('different warehouses with --add', 'one twice', { code: 'same-warehouse' });
+  throw usage('different warehouses with --add', 'one twice');
 }
 
 async function addFolders(context: Context, from: readonly string[], to: string): Promise<void> {
@@ -97,10 +99,11 @@ function describeAdded(event: AddedWarehouse | AddReport): string {
 }
 
 function wrongPaths(count: number): UsageError {
-  return usage('two paths, from and to', count, {
-    code: 'wrong-paths',
-    hint: 'from a folder to a bucket, or back; with --add, several folders are added to the last one',
-  });
+  return usage(
+    'two paths, from and to',
+    count,
+    'from a folder to a bucket, or back; with --add, several folders are added to the last one',
+  );
 }
 
 function describe(event: CopiedFile | CopyReport): string {

@@ -111,10 +111,7 @@ function parseTime(text: string | undefined): number | undefined {
   const isTime = /^.{10}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const ms = isTime && isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms - (ms % 1000);
-  throw usage('a time with a zone', JSON.stringify(text), {
-    code: 'wrong-time',
-    hint: '--at 2026-05-04T03:15:00Z',
-  });
+  throw usage('a time with a zone', JSON.stringify(text), '--at 2026-05-04T03:15:00Z');
 }
 
 /** `tonlake job schedule`: runs jobs when they are due, until it is stopped. */

@@ -58,10 +58,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
     return showList();
   }
   if (report === undefined) {
-    throw usage('a report', 'none', {
-      code: 'no-report',
-      hint: `${suggest('report', '--list')} shows the built-in reports`,
-    });
+    throw usage('a report', 'none', `${suggest('report', '--list')} shows the built-in reports`);
   }
   const { param: params, network, timezone } = flags;
   const options = { params, format: formatOfOutput(flags), network, timezone };
@@ -70,7 +67,6 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   const rendered = await context.line.during('rendering', () => renderReport(warehouse, report, options));
   if (rendered.isEmpty) {
     throw new ReportError(`report: expected data for ${rendered.name}, found no rows`, {
-      code: 'no-data',
       hint: rendered.gaps[0] ?? 'choose other parameters, or export more data',
     });
   }

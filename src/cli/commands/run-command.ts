@@ -146,7 +146,7 @@ function withRange(command: Command): Command {
     .addOption(witnessOption());
 }
 
-/** @throws {UsageError} `bad-option` for what `--all` leaves nothing to do */
+/** @throws {UsageError} for what `--all` leaves nothing to do */
 function requireAllAlone(context: Context<RunFlags>, words: readonly string[]): void {
   if (context.flags.all !== true) return;
   refuseWith(context, 'all', { names: ['from'], hintOf: () => 'name the lookup that --from applies to' });
@@ -175,21 +175,19 @@ function rangeOf(pipelines: readonly string[], { range }: RunFlags, registry: Re
   });
   if (ranged === undefined) return '-1:';
   const why = pipelineOf(ranged)?.walk.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
-  throw usage(`--range for ${ranged}${why}`, undefined, {
-    code: 'no-range',
-    hint: '--range 1000:1999, or -1000:',
-  });
+  throw usage(`--range for ${ranged}${why}`, undefined, '--range 1000:1999, or -1000:');
 }
 
-/** @throws {UsageError} `no-readings` if `--history` is given but no list that changes is read */
+/** @throws {UsageError} if `--history` is given but no list that changes is read */
 function requireReadings(pipelines: readonly string[], { all, history }: RunFlags, registry: Registry): void {
   if (history !== true || all === true) return;
   if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
   const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
-  throw usage('a changing list with --history', pipelines.join(', '), {
-    code: 'no-readings',
-    hint: `remove --history; changing lists are ${lists.join(', ')}`,
-  });
+  throw usage(
+    'a changing list with --history',
+    pipelines.join(', '),
+    `remove --history; changing lists are ${lists.join(', ')}`,
+  );
 }
 
 async function optionsOf(

@@ -74,15 +74,15 @@ async function show(context: Context<ShowFlags>, name: string | undefined, key: 
   context.write(isJson ? text : fitTerminal(text));
 }
 
-/** @throws {UsageError} `bad-option` for a word that is neither an option nor a value of a key */
+/** @throws {UsageError} for a word that is neither an option nor a value of a key */
 async function refuseOptions(words: readonly string[]): Promise<void> {
   const { canonicalText } = await import('../../core/address.ts');
   const wrong = words.find((word) => /^-\D/.test(word) && canonicalText(word) === word);
   if (wrong === undefined) return;
-  throw new UsageError(`unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
+  throw new UsageError(`unknown option '${wrong}'`, { hint: 'see --help' });
 }
 
-/** @throws {UsageError} `bad-option` for an option that says nothing about what is shown */
+/** @throws {UsageError} for an option that says nothing about what is shown */
 function requireTogether(
   context: Context<ShowFlags>,
   isThing: boolean,
@@ -195,7 +195,6 @@ async function isDeclaredMart(registry: Registry, name: string): Promise<boolean
 
 function notBuilt(name: string): MartError {
   return new MartError(`mart ${name}: expected a built mart, got one that is not built yet`, {
-    code: 'not-built',
     hint: suggest('build', name),
   });
 }

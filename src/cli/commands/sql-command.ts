@@ -85,10 +85,11 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
   const { file } = context.flags;
   if (query === undefined && file === undefined) return prompt(context);
   if (query !== undefined && file !== undefined) {
-    throw usage('either a query or --file', 'both', {
-      code: 'no-query',
-      hint: suggest('sql', file === undefined ? '' : `--file ${shellWord(file)}`),
-    });
+    throw usage(
+      'either a query or --file',
+      'both',
+      suggest('sql', file === undefined ? '' : `--file ${shellWord(file)}`),
+    );
   }
   const sql = query ?? readQueryFile(file ?? '');
   requireStatement(sql);
@@ -114,10 +115,7 @@ async function runQuery(context: Context<SqlFlags>, sql: string): Promise<void> 
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
   const options = { network, strict, params, file, dialect, layouts, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
-    throw usage('--output with --format parquet', 'none', {
-      code: 'no-output',
-      hint: '--output result.parquet',
-    });
+    throw usage('--output with --format parquet', 'none', '--output result.parquet');
   }
   const { usesLayouts } = await import('../../warehouse/query/define-bodies.ts');
   if (!usesLayouts(sql)) refuseWithout(context, 'parse_boc or decode_body', ['layouts'], (flag) => `remove ${flag}`);
@@ -155,5 +153,5 @@ function terminalWidth({ isTTY, columns }: NodeJS.WriteStream): number {
 
 function readQueryFile(path: string): string {
   const hint = 'pass the path of a file, or the query itself without --file';
-  return readNamedFile(path, { what: 'a file with a query', code: 'no-query', hint });
+  return readNamedFile(path, 'a file with a query', hint);
 }

@@ -86,18 +86,17 @@ export const dotCommands: ReadonlyMap<string, DotCommand> = new Map<string, DotC
   ],
 ]);
 
-/** Runs a line that begins with a dot. @throws {UsageError} `unknown-command`, `wrong-argument` */
+/** Runs a line that begins with a dot. @throws {UsageError} */
 export async function runDotCommand(line: string, settings: Settings): Promise<void> {
   const [, name = '', argument] = /^\s*(\.\w*)(?:\s+(.*?))?[\s;]*$/.exec(line) ?? [];
   const command = dotCommands.get(name);
   if (command === undefined) {
     throw new UsageError(`unknown command '${name}'`, {
-      code: 'unknown-command',
       hint: `${didYouMean(name, [...dotCommands.keys()])}.help lists all`,
     });
   }
   if (command.takes === undefined && argument !== undefined && argument !== '') {
-    throw new UsageError(`${name} takes no argument, got ${argument}`, { code: 'wrong-argument' });
+    throw new UsageError(`${name} takes no argument, got ${argument}`);
   }
   await command.run(settings, argument === '' ? undefined : argument);
 }
@@ -116,13 +115,11 @@ function help(): string {
 
 function required(name: string, what: string, argument: string | undefined): string {
   if (argument !== undefined) return argument;
-  throw usage(`${what} after ${name}`, undefined, { code: 'wrong-argument' });
+  throw usage(`${what} after ${name}`);
 }
 
 function oneOf<T extends string>(name: string, allowed: readonly T[], argument: string): T {
   const found = allowed.find((each) => each === argument);
   if (found !== undefined) return found;
-  throw usage(`${allowed.join(', ')} after ${name}`, argument, {
-    code: 'wrong-argument',
-  });
+  throw usage(`${allowed.join(', ')} after ${name}`, argument);
 }

@@ -1,4 +1,4 @@
-import { UsageError, usage } from '../../core/errors.ts';
+import { type UsageError, usage } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import { Secret } from '../../http/secret.ts';
 
@@ -38,14 +38,13 @@ const ENV = 'PYICEBERG_CATALOG__DEFAULT__';
 
 /**
  * Combines the address of a command with credentials of the environment.
- * @throws {UsageError} `bad-catalog`
+ * @throws {UsageError}
  */
 export function readCatalogConfig(flags: CatalogFlags, env: NodeJS.ProcessEnv = process.env): CatalogConfig {
   const setting = (name: string): string | undefined => env[ENV + name] || undefined;
   const uri = parseUri(flags.uri);
   const namespace = flags.namespace.split('.');
-  if (namespace.includes(''))
-    throw badCatalog(`expected a name or names with dots between them, got ${flags.namespace}`);
+  if (namespace.includes('')) throw badCatalog('a name or names with dots between them', flags.namespace);
   const [token, credential] = [setting('TOKEN'), setting('CREDENTIAL')];
   const config = { uri, namespace, warehouse: flags.warehouse ?? setting('WAREHOUSE'), prefix: setting('PREFIX') };
   if (token !== undefined) return { ...config, access: { kind: 'token', token: new Secret(token) } };
@@ -58,13 +57,14 @@ export function readCatalogConfig(flags: CatalogFlags, env: NodeJS.ProcessEnv = 
   return { ...config, access: { kind: 'credential', clientId, secret: new Secret(secret), scope, server } };
 }
 
-/** The namespace of a network, by default. @throws {UsageError} `no-namespace` if the network has no name */
+/** The namespace of a network, by default. @throws {UsageError} if the network has no name */
 export function namespaceOf(network: string): string {
   if (/^[\w-]+$/.test(network)) return network;
-  throw usage('a namespace', `none for the network ${network}`, {
-    code: 'no-namespace',
-    hint: 'choose a name for the tables of this network: --namespace ton, or namespace: ton in a job',
-  });
+  throw usage(
+    'a namespace',
+    `none for the network ${network}`,
+    'choose a name for the tables of this network: --namespace ton, or namespace: ton in a job',
+  );
 }
 
 /** Identifies a namespace of a catalog: 12 hex digits. */
@@ -73,28 +73,27 @@ export function catalogId({ uri, warehouse, prefix, namespace }: CatalogConfig):
   return sha256Of(text, 12);
 }
 
-/** Refuses an option of a catalog without a catalog. @throws {UsageError} `bad-option` */
+/** Refuses an option of a catalog without a catalog. @throws {UsageError} */
 export function requireCatalog(got: string | undefined): void {
   if (got === undefined) return;
-  throw usage('a namespace or a warehouse of a catalog only with its address', got, {
-    code: 'bad-option',
-    hint: 'name the catalog as well: --catalog https://host/path, or catalog: in a job',
-  });
+  throw usage(
+    'a namespace or a warehouse of a catalog only with its address',
+    got,
+    'name the catalog as well: --catalog https://host/path, or catalog: in a job',
+  );
 }
 
 /** The address of a server, without a slash at its end. */
 export function parseUri(text: string, option = '--catalog'): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw badCatalog(`expected an http or https address for ${option}, got ${text.replace(/\/\/[^/]*@/, '//...@')}`);
+    throw badCatalog(`an http or https address for ${option}`, text.replace(/\/\/[^/]*@/, '//...@'));
   if (url.username !== '' || url.password !== '')
-    throw badCatalog(`expected an address without a password for ${option}, got //...@${url.host}`);
+    throw badCatalog(`an address without a password for ${option}`, `//...@${url.host}`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-function badCatalog(problem: string): UsageError {
-  return new UsageError(problem, {
-    code: 'bad-catalog',
-    hint: `--catalog https://host/path names it; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`,
-  });
+function badCatalog(expected: string, got: string): UsageError {
+  const hint = `--catalog https://host/path names it; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`;
+  return usage(expected, got, hint);
 }

@@ -36,7 +36,7 @@ ${points.series.every((name) => name === '') ? undefined : legend(points)}${part
 
 /**
  * Converts rows to the points of a chart; rows without a value or position are left out.
- * @throws {UsageError} `bad-report` if a column does not exist, or the value is not a number
+ * @throws {UsageError} if a column does not exist, or the value is not a number
  */
 function pointsIn(result: QueryResult, directive: ChartDirective, path: string): Points {
   const { mark, x, y, color, partial } = directive.def;
@@ -50,10 +50,11 @@ function pointsIn(result: QueryResult, directive: ChartDirective, path: string):
   const wrong = valuesAt.find((at) => !isNumberType(typeOf(at)));
   if (wrong !== undefined) {
     const { name } = result.columns[wrong] ?? {};
-    throw usage(`numbers in ${name} of ${directive.of}`, `${typeOf(wrong)} (${path}:${directive.line})`, {
-      code: 'bad-report',
-      hint: mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
-    });
+    throw usage(
+      `numbers in ${name} of ${directive.of}`,
+      `${typeOf(wrong)} (${path}:${directive.line})`,
+      mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
+    );
   }
   const drawn = result.rows.flatMap((row) =>
     valuesAt.map((at, of) => ({

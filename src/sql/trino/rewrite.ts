@@ -61,7 +61,7 @@ function timeCall(name: string, args: readonly string[], translate: (format: str
 
 /**
  * Translates a query from Trino's SQL to DuckDB's, except for rules that depend on types.
- * @throws {UsageError} `untranslated`
+ * @throws {UsageError}
  */
 export function rewriteTokens(sql: string): string {
   return rewrite(tokensOf(sql));
@@ -240,8 +240,5 @@ function translatedFormat(translated: string | undefined, letters: string): stri
 
 /** The error for SQL without a translation, with a replacement in DuckDB. */
 export function untranslated(what: string, inDuckdb: string): UsageError {
-  return usage('SQL that can be translated from Trino', what, {
-    code: 'untranslated',
-    hint: `in DuckDB's SQL, without --dialect: ${inDuckdb}`,
-  });
+  return usage('SQL that can be translated from Trino', what, `in DuckDB's SQL, without --dialect: ${inDuckdb}`);
 }

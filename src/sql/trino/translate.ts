@@ -8,7 +8,7 @@ export type Dialect = 'duckdb' | 'trino';
 
 /**
  * A query in Trino's SQL as one in DuckDB's with the same rows.
- * @throws {UsageError} `untranslated` for SQL without a translation; the hint has DuckDB's form
+ * @throws {UsageError} for SQL without a translation; the hint has DuckDB's form
  */
 export async function translateTrino(query: Query, sql: string): Promise<string> {
   const statements = splitStatements(sql);

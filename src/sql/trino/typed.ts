@@ -175,7 +175,7 @@ function isAverage(node: SqlNode): boolean {
 
 /**
  * Scale of the averaged decimals; undefined if none are averaged. A plan does not have the position of an aggregate.
- * @throws {UsageError} `untranslated` unless all averages are alike
+ * @throws {UsageError} unless all averages are alike
  */
 function averageTypes(plan: SqlNode): number | undefined {
   const averages = nodesOf(plan).filter(

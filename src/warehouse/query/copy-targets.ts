@@ -10,7 +10,7 @@ import { closingOf, type Token, textOf, tokensOf } from '../../sql/tokens.ts';
 /**
  * Requires that COPY and EXPORT DATABASE write outside of a warehouse, whose files they would replace.
  *
- * @throws {UsageError} `inside-warehouse`; `computed-path` when the path is not written as a text
+ * @throws {UsageError} when the path is not written as a text
  */
 export async function requireCopiesOutside(warehouse: string, sql: string): Promise<void> {
   if (!/\b(copy|export)\b/i.test(sql)) return;
@@ -18,22 +18,20 @@ export async function requireCopiesOutside(warehouse: string, sql: string): Prom
     if (target === undefined) continue;
     const path = pathIn(target);
     if (path === undefined) {
-      throw usage('a path in quotes after TO', textOf(target), {
-        code: 'computed-path',
-        hint: "COPY (SELECT ...) TO 'result.parquet'",
-      });
+      throw usage('a path in quotes after TO', textOf(target), "COPY (SELECT ...) TO 'result.parquet'");
     }
     await requireOutside(warehouse, path);
   }
 }
 
-/** Requires that a result is written outside of a warehouse. @throws {UsageError} `inside-warehouse` */
+/** Requires that a result is written outside of a warehouse. @throws {UsageError} */
 export async function requireOutside(warehouse: string, path: string): Promise<void> {
   if (!(await overlaps(warehouse, path))) return;
-  throw usage('a path outside of the warehouse', path, {
-    code: 'inside-warehouse',
-    hint: 'choose another folder: files of a warehouse are never replaced by queries',
-  });
+  throw usage(
+    'a path outside of the warehouse',
+    path,
+    'choose another folder: files of a warehouse are never replaced by queries',
+  );
 }
 
 /** The tokens that say where a statement writes; undefined unless it is a COPY TO or an EXPORT. */

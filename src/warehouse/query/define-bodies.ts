@@ -23,7 +23,7 @@ interface Origin {
 
 /**
  * A select with a separate function for each layout, and the functions over bodies that it calls. They are loaded only for such selects.
- * @throws {UsageError} `bad-layout`
+ * @throws {UsageError}
  */
 export async function bodyCalls(sql: string, { layouts, path }: Origin = {}): Promise<BodyCalls> {
   if (!NAMES.test(sql)) return { sql, functions: [] };

@@ -58,7 +58,7 @@ export interface Queries {
    * Writes the rows of a query to a file, which appears under its name when it is complete, or to a stream of text.
    *
    * @returns how many rows
-   * @throws {UsageError} `no-query` when there is no statement; `unknown-parameter` when the query does not name a parameter that was given
+   * @throws {UsageError} when there is no statement, or the query does not name a parameter that was given
    * @throws {StoreError} when the query is wrong
    * @throws {AuditError} `missing` with `strict`, when the query reads what is missing or stale
    */
@@ -83,7 +83,7 @@ export interface Queries {
   close(): Promise<void>;
 }
 
-/** Opens a warehouse for queries, of which each sees the commits before it begins. @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
+/** Opens a warehouse for queries, of which each sees the commits before it begins. @throws {StoreError} `no-warehouse`; {UsageError} */
 export function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
   return open(warehouse, options, (reader) => reader.refresh());
 }
@@ -158,15 +158,12 @@ export async function withQueries<T>(
   }
 }
 
-/** The parameters of a query. @throws {UsageError} `unknown-parameter` for one that it does not name */
+/** The parameters of a query. @throws {UsageError} for one that it does not name */
 export function boundIn(sql: string, params: Parameters): Parameters {
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
     if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
-    throw usage('a parameter of the query', name, {
-      code: 'unknown-parameter',
-      hint: `use $${name} in the query`,
-    });
+    throw usage('a parameter of the query', name, `use $${name} in the query`);
   }
   return params;
 }
@@ -183,9 +180,12 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
   const fault = sqlFault(error);
   const [, address] = NO_ADDRESS.exec(fault.text) ?? [];
   if (address !== undefined)
-    return usage('an address with its checksum', address, {
-      ...{ code: 'bad-address', hint: 'try_raw_address(text) is null for a text that is no address', cause: error },
-    });
+    return usage(
+      'an address with its checksum',
+      address,
+      'try_raw_address(text) is null for a text that is no address',
+      { cause: error },
+    );
   const line = fault.line !== undefined && sql.trim().includes('\n') ? `line ${fault.line}` : undefined;
   const place = file === undefined ? line : placeOf(file, fault);
   const message = `store: query: ${fault.text}${place === undefined ? '' : ` (${place})`}`;

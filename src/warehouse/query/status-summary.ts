@@ -42,10 +42,7 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
   const all = [...status.pipelines.map(({ pipeline }) => pipeline), ...status.marts.map(({ mart }) => mart)];
   for (const name of names) {
     if (all.includes(name)) continue;
-    throw usage('a pipeline or mart in the warehouse', name, {
-      code: 'unknown-pipeline',
-      hint: choicesFor(name, all),
-    });
+    throw usage('a pipeline or mart in the warehouse', name, choicesFor(name, all), { code: 'unknown-pipeline' });
   }
   return {
     ...status,
