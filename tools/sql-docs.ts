@@ -189,7 +189,7 @@ select parse_boc(body_boc, 'op uint32, query_id uint64, amount coins, to address
 |---|---|
 | \`uintN\`, \`intN\` | a number of N bits: BIGINT, DECIMAL(20,0), DECIMAL(38,0), or text above 126 bits |
 | \`coins\`, \`varuint16\`; \`varuint32\` | an amount: DECIMAL(38,0); text |
-| \`address\` | raw form; null for no address |
+| \`address\` | raw form; null for no address; of an external address, a colon and its bits in hex |
 | \`bool\` | BOOLEAN |
 | \`bitsN\` | hex digits, as text |
 | \`ref\`, \`maybe_ref\`, \`either\` | a cell that the body refers to, maybe none, or either such a cell or the rest of this one: a bag of cells, or with fields in brackets (\`ref(a uint8)\`) a struct |
@@ -197,7 +197,8 @@ select parse_boc(body_boc, 'op uint32, query_id uint64, amount coins, to address
 | \`text\`, \`snake\` | the bytes that are left in the cell, or in it and the chain of its first children, as UTF-8 |
 | \`rest\` | what is left, as a bag of cells |
 
-\`field uint32 = 0x0f8a7ea5\` matches that value alone. What follows the last field is not looked at.
+\`field uint32 = 0x0f8a7ea5\` matches that value alone. What follows the last field is not looked at. Special cells (libraries, Merkle
+proofs and updates, pruned branches) keep their hash in bags that are returned; a layout reads their data as it is, from the type in 8 bits on.
 
 Layouts have names in \`sql/layouts\`, and \`layouts\` in \`tonlake.yaml\`, or \`--layouts file.yaml\`, adds your own: \`parse_boc(body_boc, 'jetton_transfer')\`. A file maps names to
 \`opcode\` and \`fields\`. Names: ${[...namedLayouts().keys()].map((name) => `\`${name}\``).join(', ')}.

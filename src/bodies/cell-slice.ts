@@ -1,4 +1,4 @@
-import type { Bag, Cell } from '../proof/bag-of-cells.ts';
+import { type Bag, type Cell, SPECIAL } from '../proof/bag-of-cells.ts';
 
 /** Why a body does not match a layout. Not an `Error`: many bodies of a query may not match, and a stack trace costs more than reading one. */
 export class Mismatch {
@@ -39,6 +39,11 @@ export class Slice {
 
   get refsLeft(): number {
     return this.cell.refs.length - this.ref;
+  }
+
+  /** True for a pruned branch, a reference to a library, a Merkle proof or update. */
+  get isSpecial(): boolean {
+    return (this.cell.flags & SPECIAL) !== 0;
   }
 
   /** At most 32 bits. */
@@ -85,14 +90,25 @@ export class Slice {
     return index;
   }
 
-  /** Null for no address; an external address is its bits in hex after a colon. */
+  /** A number of bits, as upper-case hex digits; its length must be a multiple of 4. */
+  hex(bits: number): string {
+    const digits = bits / 4;
+    return digits === 0 ? '' : this.uint(bits).toString(16).toUpperCase().padStart(digits, '0');
+  }
+
+  /**
+   * Null for no address. An external address is its bits after a colon, in hex; as in Fift, bits that do not fill the last digit are followed
+   * by a one and zeros, and the digits by an underscore.
+   */
   address(): string | null {
     switch (this.number(2)) {
       case 0:
         return null;
       case 1: {
         const bits = this.number(9);
-        return `:${this.uint(bits).toString(16).toUpperCase()}`;
+        const digits = this.hex(bits & ~3);
+        const last = ((this.number(bits & 3) << 1) | 1) << (3 - (bits & 3));
+        return (bits & 3) === 0 ? `:${digits}` : `:${digits}${last.toString(16).toUpperCase()}_`;
       }
       case 2: {
         if (this.number(1) === 1) throw new Mismatch('expected an address, got one with anycast');
@@ -108,6 +124,7 @@ export class Slice {
   snake(): string {
     const parts: Buffer[] = [];
     for (let slice: Slice | undefined = this; slice !== undefined; ) {
+      if (slice.isSpecial) throw new Mismatch('expected text, got a special cell');
       if (slice.bitsLeft % 8 !== 0) throw new Mismatch(`expected whole bytes of text, got ${slice.bitsLeft} bits`);
       parts.push(slice.bytes(slice.bitsLeft / 8));
       slice = slice.refsLeft > 0 ? new Slice(this.bag, slice.child()) : undefined;

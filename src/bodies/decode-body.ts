@@ -34,7 +34,8 @@ function decodeRest(
   nested: number,
 ): object | undefined {
   if (rest.bitsLeft === 0 && rest.refsLeft === 0) return { '@type': 'empty_cell' };
-  if (rest.bitsLeft < 32) return undefined;
+  // The data of a special cell begins with its type, not with an opcode.
+  if (rest.bitsLeft < 32 || rest.isSpecial) return undefined;
   let partial: object | undefined;
   for (const { name, fields } of layouts.get(rest.copy().number(32)) ?? []) {
     try {

@@ -27,7 +27,7 @@ function readValue(slice: Slice, type: FieldType): Value {
     case 'int':
       return slice.int(type.bits);
     case 'bits':
-      return readBits(slice, type.bits);
+      return type.bits % 4 === 0 ? slice.hex(type.bits) : slice.uint(type.bits).toString(2).padStart(type.bits, '0');
     case 'varuint':
       return slice.uint(8 * slice.number(type.bytes === 16 ? 4 : 5));
     case 'address':
@@ -65,15 +65,4 @@ function takeRest(slice: Slice): Value {
 function readChild(slice: Slice, fields: Fields | undefined): Value {
   const child = new Slice(slice.bag, slice.child());
   return fields === undefined ? child : readFields(child, fields);
-}
-
-/** Upper-case hex digits, or bits if their number is not a multiple of 4. */
-function readBits(slice: Slice, bits: number): string {
-  const value = slice.uint(bits);
-  return bits % 4 === 0
-    ? value
-        .toString(16)
-        .toUpperCase()
-        .padStart(bits / 4, '0')
-    : value.toString(2).padStart(bits, '0');
 }

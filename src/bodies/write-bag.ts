@@ -1,4 +1,4 @@
-import type { Cell } from '../proof/bag-of-cells.ts';
+import { type Cell, SPECIAL } from '../proof/bag-of-cells.ts';
 import type { Slice } from './cell-slice.ts';
 
 /** The rest of a slice, as a bag of cells. */
@@ -10,7 +10,10 @@ export function bagOfRest(slice: Slice): Buffer {
   const whole = left.bytes(bits >> 3);
   const last = bits & 7;
   const data = last === 0 ? whole : Buffer.concat([whole, Buffer.from([left.number(last) << (8 - last)])]);
-  return writeBag(bag.cells, { ...cell, bits, data, refs: cell.refs.slice(ref) });
+  const refs = cell.refs.slice(ref);
+  // What is left of a special cell is none; its levels are those of its children.
+  const flags = refs.reduce((all, index) => all | ((bag.cells[index]?.flags ?? 0) & ~SPECIAL), 0);
+  return writeBag(bag.cells, { ...cell, bits, data, refs, flags });
 }
 
 /** A bag of cells with the cell as its root; parents come before their children. */
@@ -43,9 +46,9 @@ export function writeBag(cells: readonly Cell[], root: Cell): Buffer {
 }
 
 /** Descriptors and data, with the completion tag. */
-function contentOf({ bits, data, refs }: Cell): Buffer {
+function contentOf({ bits, data, refs, flags }: Cell): Buffer {
   const bytes = Buffer.alloc(2 + ((bits + 7) >> 3));
-  bytes[0] = refs.length;
+  bytes[0] = refs.length | flags;
   bytes[1] = (bits >> 3) + ((bits + 7) >> 3);
   bytes.set(data.subarray(0, (bits + 7) >> 3), 2);
   const last = bytes.length - 1;

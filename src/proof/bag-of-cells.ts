@@ -8,7 +8,12 @@ export interface Cell {
   readonly data: Uint8Array;
   /** Indexes of its children in `cells`, at most 4; each is greater than the cell's own. */
   readonly refs: readonly number[];
-  /** Representation hash, 32 bytes. */
+  /**
+   * The first descriptor byte without the number of references: 8 for a special cell (pruned branch, library, Merkle proof or update), and
+   * from 32 on a bit for each level at which it has pruned branches.
+   */
+  readonly flags: number;
+  /** Representation hash, 32 bytes: that of the highest level. */
   readonly hash: Uint8Array;
   readonly depth: number;
 }
@@ -19,6 +24,9 @@ export interface Bag {
   readonly root: number;
   readonly cells: readonly Cell[];
 }
+
+/** The flag of special cells in `Cell.flags`. */
+export const SPECIAL = 8;
 
 /** Why a bag cannot be read. The order is that of the codes in `wasm/cells/boc.ts`. */
 export const bagFaults = [
@@ -57,8 +65,8 @@ let loaded: BagReader | undefined;
 /**
  * Reads a bag of cells (BOC) and hashes its cells. `cells[root].hash` is the hash that the API gives for a body, a StateInit, code or data.
  *
- * Time and memory are linear in the size, however the cells refer to each other: at most 16 MB, 1,048,576 cells, and depth 1,024. Of the
- * special cells only a library reference is read.
+ * Time and memory are linear in the size, however the cells refer to each other: at most 16 MB, 1,048,576 cells, and depth 1,024. Special
+ * cells are read as what they are: a pruned branch has no children.
  *
  * @example
  * const bag = readBag(body);
@@ -85,11 +93,12 @@ export function readBag(bytes: Uint8Array): Bag | BagFault {
 function cellAt(reader: BagReader, memory: Uint8Array, index: number): Cell {
   const at = reader.cellAt(index);
   const bits = reader.bitsOf(at);
-  const content = reader.contentOf(at) + 2;
-  const data = memory.slice(content, content + ((bits + 7) >> 3));
+  const content = reader.contentOf(at);
+  const flags = (memory[content] as number) & 0xf8;
+  const data = memory.slice(content + 2, content + 2 + ((bits + 7) >> 3));
   // The last byte may end in the completion tag.
   if ((bits & 7) > 0) data[bits >> 3] = (data[bits >> 3] as number) & (0xff00 >> (bits & 7));
   const refs: number[] = [];
   for (let k = 0; k < reader.refCountOf(at); k++) refs.push(reader.refOf(at, k));
-  return { bits, data, refs, hash: memory.slice(at, at + 32), depth: reader.depthOf(at) };
+  return { bits, data, refs, flags, hash: memory.slice(at, at + 32), depth: reader.depthOf(at) };
 }

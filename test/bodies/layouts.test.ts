@@ -1,3 +1,4 @@
+import * as core from '@ton/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bodyCallsIn } from '../../src/bodies/body-calls.ts';
@@ -15,10 +16,13 @@ import { exportSandbox } from '../marts/support.ts';
 /** 100,000 and more: `npm run test:mutations`. */
 const MUTATIONS = Number(process.env['MUTATIONS'] ?? 2_000);
 
+const shipped = [...namedLayouts().values()];
+const opcodes = byOpcode(shipped);
+
 /** A cell of these bits, as hex digits, and children. */
 function cellOf(hex: string, refs: readonly number[] = [], bits = hex.length * 4) {
   const data = Buffer.from(hex.length % 2 === 0 ? hex : `${hex}0`, 'hex');
-  return { bits, data, refs, hash: new Uint8Array(32), depth: 0 };
+  return { bits, data, refs, flags: 0, hash: new Uint8Array(32), depth: 0 };
 }
 
 const ADDRESS = '1122334455667788112233445566778811223344556677881122334455667788';
@@ -57,6 +61,8 @@ describe('a layout reads', () => {
     ['x uint64', bits(2n ** 64n - 1n, 64), { x: 2n ** 64n - 1n }],
     ['a coins, b coins', `${bits(2, 4)}${bits(1000, 16)}${bits(0, 4)}`, { a: 1000n, b: 0n }],
     ['f bool, to address, none address', `1${addressBits}00`, { f: true, to: `0:${ADDRESS}`, none: null }],
+    ['a address, b address', `01${bits(4, 9)}000101${bits(8, 9)}00000001`, { a: ':1', b: ':01' }],
+    ['a address, b address', `01${bits(0, 9)}01${bits(6, 9)}101101`, { a: ':', b: ':B6_' }],
     ['x maybe(uint8), y maybe(uint8)', `0${1}${bits(7, 8)}`, { x: null, y: 7n }],
     ['k bits12', '111100001010', { k: 'F0A' }],
     ['t text', bits(0x4869, 16), { t: 'Hi' }],
@@ -76,6 +82,58 @@ describe('a layout reads', () => {
     expect(read('n uint11', bagOfRest(read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))['x'] as Slice))).toEqual({
       n: 77n,
     });
+  });
+
+  test('special cells, which keep their hash', () => {
+    const library = core.beginCell().storeUint(2, 8).storeUint(123_456n, 256).endCell({ exotic: true });
+    const tree = core.Dictionary.empty(core.Dictionary.Keys.Uint(32), core.Dictionary.Values.Uint(64));
+    for (let key = 0; key < 10; key++) tree.set(key, key);
+    const proof = tree.generateMerkleProof([3]);
+    const body = core
+      .beginCell()
+      .storeUint(7, 32)
+      .storeRef(library)
+      .storeRef(core.beginCell().storeRef(proof))
+      .endCell();
+    const { code, rest } = read('op uint32, code ref, rest rest', body.toBoc());
+    const hashOf = (value: unknown): string =>
+      core.Cell.fromBoc(bagOfRest(value as Slice))[0]
+        ?.hash()
+        .toString('hex') ?? '';
+    expect(hashOf(code)).toBe(library.hash().toString('hex'));
+    expect(hashOf(rest)).toBe(
+      core.beginCell().storeRef(core.beginCell().storeRef(proof)).endCell().hash().toString('hex'),
+    );
+    // What is left of a special cell after its type is an ordinary one.
+    const { tail } = read('type uint8, tail rest', library.toBoc());
+    expect(hashOf(tail)).toBe(core.beginCell().storeUint(123_456n, 256).endCell().hash().toString('hex'));
+    const inner = read('type uint8, hash bits256, depth uint16, tree rest', proof.toBoc());
+    expect(inner['hash']).toBe(proof.refs[0]?.hash(0).toString('hex').toUpperCase());
+    expect(hashOf(inner['tree'])).toBe(
+      core
+        .beginCell()
+        .storeRef(proof.refs[0] as core.Cell)
+        .endCell()
+        .hash()
+        .toString('hex'),
+    );
+    expect(decodeBody(library.toBoc(), opcodes)).toBeUndefined();
+    expect(() => read('t snake', library.toBoc())).toThrow('expected text, got a special cell');
+  });
+
+  test('the claim of a jetton, with a Merkle proof as its payload', () => {
+    const tree = core.Dictionary.empty(core.Dictionary.Keys.Uint(32), core.Dictionary.Values.Uint(64));
+    for (let key = 0; key < 10; key++) tree.set(key, key);
+    const claim = core
+      .beginCell()
+      .storeUint(0x0df602d6, 32)
+      .storeRef(tree.generateMerkleProof([3]))
+      .endCell();
+    const start = core.beginCell().storeUint(0x0f8a7ea5, 32).storeUint(1, 64).storeCoins(5).storeAddress(null);
+    const body = start.storeAddress(null).storeMaybeRef(claim).storeCoins(0).storeBit(0).endCell();
+    const decoded = decodeBody(body.toBoc(), opcodes) as Readonly<Record<string, string>>;
+    expect(decoded).toMatchObject({ '@type': 'jetton_transfer', amount: '5' });
+    expect(core.Cell.fromBase64(decoded['custom_payload'] ?? '').equals(claim)).toBe(true);
   });
 
   test('text over a chain of cells', () => {
@@ -131,9 +189,6 @@ describe('a layout with a mistake is refused with its place', () => {
 });
 
 describe('functions of SQL', () => {
-  const shipped = [...namedLayouts().values()];
-  const opcodes = byOpcode(shipped);
-
   async function answer(sql: string): Promise<readonly unknown[]> {
     const database = await Database.open(':memory:');
     try {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { beginCell, Cell as CoreCell } from '@ton/core';
+import { beginCell, Cell as CoreCell, Dictionary } from '@ton/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Bag, type Cell, readBag } from '../../src/proof/bag-of-cells.ts';
+import { type Bag, type Cell, readBag, SPECIAL } from '../../src/proof/bag-of-cells.ts';
 import { hasShared, sharedFixtures } from '../fixtures.ts';
+import { bagOf, cellOf, type Levels, levelsOf, merkleOf, prunedOf, type Tree } from './merkle-cells.ts';
 import { bagHead, type RawCell, rawBag } from './raw-bag.ts';
 
 function rootOf(bag: Bag | string): Cell {
@@ -18,29 +19,26 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 function coreOf({ cells, root }: Bag): CoreCell {
   const made = new Map<number, CoreCell>();
   for (let index = cells.length - 1; index >= root; index--) {
-    const { bits, data, refs } = cells[index] as Cell;
+    const { bits, data, refs, flags } = cells[index] as Cell;
     const builder = beginCell();
     for (let bit = 0; bit < bits; bit++) builder.storeBit(((data[bit >> 3] as number) >> (7 - (bit & 7))) & 1);
     for (const ref of refs) builder.storeRef(made.get(ref) as CoreCell);
-    made.set(index, builder.endCell());
+    made.set(index, builder.endCell({ exotic: (flags & SPECIAL) !== 0 }));
   }
   return made.get(root) as CoreCell;
 }
 
 /** The hash of the root, by node:crypto, from what was read. */
 function hashOf({ cells, root }: Bag): string {
-  const hashes: Buffer[] = [];
+  const found: Levels[] = [];
   for (let index = cells.length - 1; index >= root; index--) {
-    const { bits, data, refs } = cells[index] as Cell;
-    const padded = Buffer.from(data);
-    if ((bits & 7) > 0) padded[bits >> 3] = (padded[bits >> 3] as number) | (0x80 >> (bits & 7));
-    const depths = Buffer.alloc(refs.length * 2);
-    for (const [k, ref] of refs.entries()) depths.writeUInt16BE((cells[ref] as Cell).depth, k * 2);
-    const head = Buffer.from([refs.length, Math.floor(bits / 8) + Math.ceil(bits / 8)]);
-    const parts = [head, padded, depths, ...refs.map((ref) => hashes[ref] as Buffer)];
-    hashes[index] = createHash('sha256').update(Buffer.concat(parts)).digest();
+    const cell = cells[index] as Cell;
+    found[index] = levelsOf(
+      cell,
+      cell.refs.map((ref) => found[ref] as Levels),
+    );
   }
-  return hex(hashes[root] as Buffer);
+  return hex(found[root]?.hashes[3] ?? Buffer.alloc(0));
 }
 
 interface Draft {
@@ -83,7 +81,13 @@ describe('a bag of cells', () => {
     ['a cell that refers to itself', rawBag([{ data: '00', refs: [0] }]), 'order'],
     ['a reference to no cell', rawBag([{ data: '00', refs: [1] }]), 'order'],
     ['five references', rawBag([{ data: '00', refs: [1, 1, 1, 1, 1] }, { data: '' }]), 'cell'],
-    ['a pruned branch', rawBag([{ data: `0101${'00'.repeat(34)}`, type: 0x28 }]), 'exotic-cell'],
+    ['a special cell of no type', rawBag([{ data: '05', type: 8 }]), 'exotic-cell'],
+    ['a special cell without data', rawBag([{ data: '', type: 8 }]), 'exotic-cell'],
+    ['a pruned branch of no level', rawBag([{ data: `0100${'00'.repeat(34)}`, type: 0x08 }]), 'exotic-cell'],
+    ['a pruned branch that lacks a depth', rawBag([{ data: `0101${'00'.repeat(33)}`, type: 0x28 }]), 'exotic-cell'],
+    ['a pruned branch as deep as none', rawBag([{ data: `0101${'00'.repeat(32)}0401`, type: 0x28 }]), 'too-deep'],
+    ['another level than that of its cells', rawBag([{ data: '00', type: 0x20 }]), 'exotic-cell'],
+    ['stored hashes', rawBag([{ data: '00', type: 0x10 }]), 'exotic-cell'],
     ['bytes after the last cell', Buffer.concat([rawBag([{ data: '00' }]), Buffer.alloc(1)]), 'header'],
   ])('with %s is refused', (_, bytes, fault) => {
     expect(readBag(bytes)).toBe(fault);
@@ -102,6 +106,105 @@ describe('a bag of cells', () => {
         .update(Buffer.from(`0842${library}`, 'hex'))
         .digest('hex'),
     );
+  });
+});
+
+/** A number below a limit. */
+type Below = (limit: number) => number;
+
+function randomBelow(seed: number): Below {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+function randomTree(below: Below, height: number): Tree {
+  const refs = Array.from({ length: height === 0 ? 0 : below(4) }, () => randomTree(below, height - 1));
+  return cellOf(Buffer.from(Array.from({ length: below(20) }, () => below(256))), refs);
+}
+
+/** A copy with some subtrees pruned at a level, inside of Merkle cells at the next. */
+function prunedCopy(below: Below, cell: Tree, level: number): Tree {
+  if (level > 3 || cell.mask >> (level - 1) > 0) return cell;
+  if (below(3) === 0) return prunedOf(cell, level);
+  const isMerkle = (cell.flags & SPECIAL) !== 0 && cell.refs.length > 0;
+  const refs = cell.refs.map((ref) => prunedCopy(below, ref, level + (isMerkle ? 1 : 0)));
+  return cellOf(cell.data, refs, cell.flags);
+}
+
+describe('a bag with pruned branches', () => {
+  const tree = (entries: number) => {
+    const dictionary = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.Uint(64));
+    for (let key = 0; key < entries; key++) dictionary.set(Math.imul(key, 2_654_435_761) >>> 0, key);
+    return dictionary;
+  };
+  const keyOf = (key: number) => Math.imul(key, 2_654_435_761) >>> 0;
+
+  it.each([1, 2, 10, 200])('has the hash of @ton/core: proofs and updates of a dictionary of %i', (entries) => {
+    const dictionary = tree(entries);
+    const proof = dictionary.generateMerkleProof([0, entries >> 1].map(keyOf));
+    const update = dictionary.generateMerkleUpdate(keyOf(entries - 1), 7);
+    const body = beginCell().storeUint(7, 32).storeRef(proof).storeRef(beginCell().storeRef(update)).endCell();
+    for (const core of [proof, update, body, ...proof.refs, ...update.refs]) {
+      for (const options of [{ idx: false }, { idx: true, crc32: true }]) {
+        const bag = readBag(core.toBoc(options));
+        expect(hex(rootOf(bag).hash)).toBe(core.hash().toString('hex'));
+        expect(rootOf(bag).depth).toBe(core.depth());
+        expect(coreOf(bag as Bag).equals(core)).toBe(true);
+      }
+    }
+  });
+
+  it('has the hashes of its levels: proofs in proofs, whose branches are pruned at each level', () => {
+    const masks = new Set<number>();
+    let readByCore = 0;
+    for (let seed = 0; seed < 400; seed++) {
+      const below = randomBelow(seed);
+      let whole = randomTree(below, 4);
+      for (let nested = 1 + below(3); nested > 0; nested--) {
+        const pruned = prunedCopy(below, whole, 1);
+        // A pruned copy has the hash of the whole at the lowest level, which its Merkle cell has.
+        expect(hex(pruned.hashes[0] as Buffer)).toBe(hex(whole.hashes[0] as Buffer));
+        const merkle = below(3) === 0 ? merkleOf(pruned, prunedCopy(below, whole, 1)) : merkleOf(pruned);
+        whole = below(2) === 0 ? merkle : cellOf(Buffer.from([below(256)]), [merkle, randomTree(below, 2)]);
+      }
+      const bytes = bagOf(whole);
+      const bag = readBag(bytes);
+      expect(hex(rootOf(bag).hash)).toBe(hex(whole.hashes[3] as Buffer));
+      expect(rootOf(bag).depth).toBe(whole.depths[3]);
+      expect(hashOf(bag as Bag)).toBe(hex(whole.hashes[3] as Buffer));
+      for (const { flags } of (bag as Bag).cells) masks.add(flags >> 5);
+      const [core] = coreReading(bytes);
+      if (core === undefined) continue;
+      readByCore++;
+      expect(hex(rootOf(bag).hash)).toBe(core);
+    }
+    expect([...masks].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(readByCore).toBeGreaterThan(50);
+  });
+
+  it('is refused if a Merkle cell has another hash or depth than its child', () => {
+    const proof = merkleOf(prunedOf(cellOf(Buffer.from([1]), []), 1));
+    expect(typeof readBag(bagOf(proof))).toBe('object');
+    for (const at of [1, 32, 33, 34]) {
+      const data = Buffer.from(proof.data);
+      data[at] = (data[at] as number) ^ 1;
+      expect(readBag(bagOf(cellOf(data, proof.refs, SPECIAL)))).toBe('exotic-cell');
+    }
+  });
+
+  it('may have 100,000 of them, and leaves the next bag as it is', () => {
+    const count = 100_000;
+    const pruned: RawCell = { data: `0107${'ab'.repeat(96)}000100020003`, type: 0xe8 };
+    const chain = Array.from({ length: count }, (_, index): RawCell => {
+      const refs = [1, 2, 3, 4].map((k) => Math.min(4 * index + k, count));
+      return { data: '', refs, type: 0xe0 };
+    });
+    const bag = readBag(rawBag([...chain, pruned]));
+    expect(hex(rootOf(bag).hash)).toBe(hashOf(bag as Bag));
+    expect(hex(rootOf(readBag(beginCell().endCell().toBoc())).hash)).toBe(beginCell().endCell().hash().toString('hex'));
   });
 });
 
@@ -154,11 +257,11 @@ describe('100,000 damaged bags', () => {
       .sample(drafts, { numRuns: 60, seed: 7 })
       .map((draft, index) => builtOf(draft).toBoc({ idx: index % 2 === 0, crc32: index % 3 === 0 }))
       .filter((bytes) => bytes.length < 1_000);
-    let state = 12_345;
-    const below = (limit: number): number => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * limit);
-    };
+    for (let seed = 0; seed < 20; seed++) {
+      const random = randomBelow(seed);
+      models.push(bagOf(merkleOf(prunedCopy(random, randomTree(random, 2), 1))));
+    }
+    const below = randomBelow(12_345);
     const counts = { refused: 0, read: 0, bothRead: 0 };
     for (let round = 0; round < 100_000; round++) {
       const bytes = Buffer.from(models[below(models.length)] as Buffer);

@@ -146,11 +146,14 @@ interface Sent {
   readonly extra?: Amounts;
   /** The message has this fee in place of flags, as before version 12 of the network. */
   readonly ihrFee?: bigint;
+  /** It begins with 32 bits, 7. */
+  readonly body?: Cell;
 }
 
+const SHORT = beginCell().storeUint(7, 32).endCell();
+
 /** An internal message. */
-function internal({ now, flags }: Seed, { from, to, lt, value, extra = {}, ihrFee }: Sent): Message {
-  const body = beginCell().storeUint(7, 32).endCell();
+function internal({ now, flags }: Seed, { from, to, lt, value, extra = {}, ihrFee, body = SHORT }: Sent): Message {
   const [source, destination] = [rawOf(from), rawOf(to)];
   const info = {
     ...({ type: 'internal', ihrDisabled: ihrFee === undefined, bounce: false, bounced: false } as const),
@@ -275,6 +278,23 @@ describe('a transaction of a kind that is rare on chain', () => {
         statesOf([withoutCompute(seed, { received, sent: sent.slice(0, count) }).sent]);
       expect(stateOf(255)).toEqual(['agrees 0 0']);
       expect(stateOf(256)).toEqual(['many-messages 0 0']);
+    }
+  });
+
+  it('may have a Merkle proof in the body of a message, and its root has no pruned branches outside of it', () => {
+    const dictionary = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.Uint(64));
+    for (let key = 0; key < 20; key++) dictionary.set(key, key);
+    const proof = dictionary.generateMerkleProof([3, 5]);
+    for (const seed of fc.sample(seeds, { numRuns: 5, seed: 7 })) {
+      const { account, sibling, lt, value } = seed;
+      const stateOf = (below: Cell) => {
+        const body = beginCell().storeUint(7, 32).storeRef(below).endCell();
+        const received = internal(seed, { from: sibling, to: account, lt: lt - 1n, value, body });
+        return withoutCompute(seed, { received }).sent;
+      };
+      expect(statesOf([stateOf(proof)])).toEqual(['agrees 0 0']);
+      expect(statesOf([stateOf(beginCell().storeRef(proof).endCell())])).toEqual(['agrees 0 0']);
+      expect(statesOf([stateOf(proof.refs[0] as Cell)])).toEqual(['contradicted 0 0']);
     }
   });
 

@@ -14,6 +14,7 @@ import {
   setRef,
   setShape,
 } from './cell-table';
+import { hashLevels, Levels } from './levels';
 
 /** Magic number, flags, widths, counts or total size. */
 export const BAD_HEADER: i32 = -1;
@@ -23,7 +24,7 @@ export const BAD_ROOTS: i32 = -2;
 export const BAD_CELL: i32 = -3;
 /** A reference that does not point forwards to a cell of the bag. */
 export const BAD_ORDER: i32 = -4;
-/** A pruned branch, a Merkle cell, stored hashes, or a level above 0. */
+/** A special cell that is not as its type demands, levels that its cells do not have, or stored hashes. */
 export const EXOTIC_CELL: i32 = -5;
 /** Deeper than MAX_DEPTH. */
 export const TOO_DEEP: i32 = -6;
@@ -58,7 +59,7 @@ function bigEndian(at: usize, bytes: usize): u64 {
   return value;
 }
 
-/** Reads the bag in `size` bytes at `at`, and lets its cells wait for their hashes. Returns the index of its root, or a code. */
+/** Reads the bag in `size` bytes at `at`, and lets its cells wait for their hashes, or hashes them. Returns the index of its root, or a code. */
 export function readBag(at: usize, size: usize): i32 {
   const end = at + size;
   // magic, flags and width of a reference, width of an offset; then counts of cells, roots and absent cells, size of the cells, root
@@ -87,14 +88,26 @@ export function readBag(at: usize, size: usize): i32 {
 
   const first = count > MAX_BAG_CELLS ? NONE : reserveCells(<u32>count);
   if (first == NONE) return TOO_LARGE;
+  hasLevels = false;
   let code = readCells(from, from + <usize>total, first, <u32>count, width);
-  if (code == 0) code = setDepths(first, <u32>count);
+  if (code == 0) code = hasLevels ? hashAll(first, <u32>count) : setDepths(first, <u32>count);
   if (code < 0) {
     dropCells(first);
     return code;
   }
-  for (let i: u32 = 0; i < <u32>count; i++) awaitHash(first + i);
+  if (!hasLevels) for (let i: u32 = 0; i < <u32>count; i++) awaitHash(first + i);
   return <i32>(first + <u32>root);
+}
+
+/** True if the bag has special cells other than references to libraries. Its cells cannot wait for their hashes by depth. */
+let hasLevels: bool = false;
+
+function hashAll(first: u32, count: u32): i32 {
+  const outcome = hashLevels(first, count);
+  dropCells(first + count);
+  if (outcome == Levels.malformed) return EXOTIC_CELL;
+  if (outcome == Levels.tooDeep) return TOO_DEEP;
+  return outcome == Levels.tooLarge ? TOO_LARGE : 0;
 }
 
 /** Fills `count` entries from the bytes up to `end`. */
@@ -106,8 +119,11 @@ function readCells(from: usize, end: usize, first: u32, count: u32, width: usize
     const refs = d1 & 7;
     const bytes: usize = (d2 + 1) >> 1;
     if (refs > 4 || <usize>(end - from) < 2 + bytes + <usize>refs * width) return BAD_CELL;
-    // Of the special cells, only a reference to a library has the hash of an ordinary cell.
-    if ((d1 & 0xf8) != 0 && (d1 != 8 || d2 != 66 || load<u8>(from, 2) != 2)) return EXOTIC_CELL;
+    if ((d1 & 0xf8) != 0) {
+      if ((d1 & 0x10) != 0) return EXOTIC_CELL;
+      // Of the special cells, only a reference to a library has the hash of an ordinary cell.
+      if (d1 != 8 || d2 != 66 || load<u8>(from, 2) != 2) hasLevels = true;
+    }
     let bits = d2 << 2;
     if ((d2 & 1) != 0) {
       // The last byte ends in a one and zeros, which are no data.

@@ -97,6 +97,13 @@ export function contentOf(cell: usize): usize {
 export function setContent(cell: usize, address: usize): void {
   store<u32>(cell, <u32>address, DATA);
 }
+/** The next entry of the same list, plus one; or what the entry has instead while it waits for nothing. */
+export function nextOf(cell: usize): u32 {
+  return load<u32>(cell, NEXT);
+}
+export function setNext(cell: usize, next: u32): void {
+  store<u32>(cell, next, NEXT);
+}
 export function setShape(cell: usize, bits: u32, refs: u32): void {
   store<u16>(cell, <u16>bits, BITS);
   store<u8>(cell, <u8>refs, REF_COUNT);

@@ -20,6 +20,7 @@ import {
   reserveBuilt,
 } from '../cells/builder';
 import { bitsOf, cellAt, contentOf, depthOf, NONE, refCountOf, setDepth } from '../cells/cell-table';
+import { levelsOf } from '../cells/levels';
 import { Msg } from '../generated/numbering';
 import {
   amount,
@@ -107,16 +108,20 @@ function readMessage(row: u32, message: Message): u8 {
   return readBags(row, message) ? state : CONTRADICTED;
 }
 
+/** The root of a bag; NONE if a message cannot have it: the chain has no pruned branches outside of Merkle proofs. */
+function rootIn(name: u32, row: u32): u32 {
+  const root = readBag(bytesAt(name, row), lengthAt(name, row));
+  return root < 0 || levelsOf(cellAt(<u32>root)) > 0 ? NONE : <u32>root;
+}
+
 function readBags(row: u32, message: Message): bool {
   if (has(Msg.body_boc, row)) {
-    const body = readBag(bytesAt(Msg.body_boc, row), lengthAt(Msg.body_boc, row));
-    if (body < 0) return false;
-    message.body = <u32>body;
+    message.body = rootIn(Msg.body_boc, row);
+    if (message.body == NONE) return false;
   }
   if (has(Msg.init_state_boc, row)) {
-    const init = readBag(bytesAt(Msg.init_state_boc, row), lengthAt(Msg.init_state_boc, row));
-    if (init < 0) return false;
-    message.init = <u32>init;
+    message.init = rootIn(Msg.init_state_boc, row);
+    if (message.init == NONE) return false;
   }
   if (message.kind == EXTERNAL_IN && has(Msg.msg_hash_norm, row)) {
     message.normal = reserveBuilt(1);
