@@ -75,7 +75,7 @@ export async function showLog({ flags, write }: Context, file: string, id: strin
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
 }
 
-/** `tonlake job log --since`, for monitoring by cron. @throws {JobError} `not-run` if no run has ended well within some time */
+/** `tonlake job log --since`, for monitoring by cron. @throws {JobError} if no run has ended well within some time */
 export async function requireRecent(context: Context, file: string, sinceMs: number): Promise<void> {
   const { job, records } = await openRuns(file, context.flags.warehouse);
   const endOf = ({ attempts }: JobRecord): number => Date.parse(attempts.at(-1)?.endedAt ?? '');
@@ -85,7 +85,6 @@ export async function requireRecent(context: Context, file: string, sinceMs: num
   if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
   const got = last === undefined ? 'none at all' : `the last one at ${formatTime(endOf(last))}`;
   throw new JobError(`job ${job.name}: expected a run that ended well since ${formatTime(from)}, got ${got}`, {
-    code: 'not-run',
     hint: `${suggest('job list', shellWord(file))} shows the runs`,
   });
 }

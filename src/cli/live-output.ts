@@ -117,7 +117,7 @@ export class LiveOutput {
     return undefined;
   }
 
-  /** @throws {DeliveryError} `not-taken` if a target did not take all */
+  /** @throws {DeliveryError} if a target did not take all */
   requireDelivered(): void {
     this.#deliveries?.requireDelivered();
   }

@@ -83,7 +83,7 @@ export async function catalogOf(
   return readCatalogConfig({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
-/** Publishes along with the commits of a command. @throws {StoreError} `no-files` for a DuckDB warehouse */
+/** Publishes along with the commits of a command. @throws {StoreError} for a DuckDB warehouse */
 export async function openPublishing(
   place: PublishPlace,
   { warehouse, store, registry }: Pick<ExportOptions, 'warehouse' | 'store' | 'registry'>,

@@ -26,7 +26,7 @@ export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
  * A pipeline from its stored declaration.
  *
  * @param subject where it is stored, for messages
- * @throws {StoreError} `bad-declaration` if it is damaged, or does not match the identifier; `newer-tonlake` if it declares what this
+ * @throws {StoreError} if it is damaged, or does not match the identifier; `newer-tonlake` if it declares what this
  * version cannot read
  */
 export function parsePipeline(text: string, id: string, subject: string): PipelineDef {
@@ -36,7 +36,6 @@ export function parsePipeline(text: string, id: string, subject: string): Pipeli
     pipeline = JSON.parse(text);
   } catch (error) {
     throw new StoreError(`store: ${subject} is no declaration of a pipeline`, {
-      code: 'bad-declaration',
       hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,
       cause: error,
     });

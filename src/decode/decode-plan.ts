@@ -292,7 +292,5 @@ function unescapePointer(name: string): string {
 }
 
 function wrongDeclaration(pipeline: PipelineDef, expected: string): DecodeError {
-  return new DecodeError(`decode ${pipeline.name}: expected ${expected} in the declaration, got none`, {
-    code: 'declaration',
-  });
+  return new DecodeError(`decode ${pipeline.name}: expected ${expected} in the declaration, got none`);
 }

@@ -220,9 +220,7 @@ function timeOf(table: TableDef, name: string): ColumnDef {
 }
 
 function noColumn({ name }: TableDef, column: string): DecodeError {
-  return new DecodeError(`decode ${name}: expected a column with a path named ${column}, got none`, {
-    code: 'declaration',
-  });
+  return new DecodeError(`decode ${name}: expected a column with a path named ${column}, got none`);
 }
 
 /** Some rows of a column as column `def`, in memory of the arena. */

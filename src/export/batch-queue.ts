@@ -97,9 +97,9 @@ export class BatchQueue {
   }
 }
 
-/** For operations that need a warehouse. @throws {WalkError} `no-warehouse` */
+/** For operations that need a warehouse. @throws {WalkError} */
 export function noWarehouse(): never {
-  throw new WalkError('walk: expected no comparison without a warehouse', { code: 'no-warehouse' });
+  throw new WalkError('walk: expected no comparison without a warehouse');
 }
 
 function addHeaders(batch: Batch, headers: Map<number, Header[]>): void {

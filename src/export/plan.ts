@@ -114,7 +114,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
 }
 
 function unused(): never {
-  throw new WalkError('walk: expected a plan that writes no rows', { code: 'planning' });
+  throw new WalkError('walk: expected a plan that writes no rows');
 }
 
 /** Committed rows as the sink of planned walks, which write nothing. */

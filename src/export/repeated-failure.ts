@@ -33,7 +33,7 @@ export class RepeatedFailure {
     this.failedKeys = cause === this.cause ? this.failedKeys + 1 : 1;
     this.cause = cause;
     if (this.failedKeys < (this.hasSucceeded ? KEYS.answered : KEYS.unanswered)) return;
-    this.giveUp.abort(new SourceError('source: the endpoint was given up', { code: 'given-up' }));
+    this.giveUp.abort(new SourceError('source: the endpoint was given up'));
   }
 }
 

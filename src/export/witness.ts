@@ -58,7 +58,7 @@ async function hashBy({ witness, stop }: Pick<WalkContext, 'witness' | 'stop'>, 
   } catch (error) {
     if (error instanceof TonlakeError) return error;
     // A run that is stopped does not wait for the witness.
-    if (stop.aborted) return new WalkError(`walk ${seqno}: stopped before the witness answered`, { code: 'stopped' });
+    if (stop.aborted) return new WalkError(`walk ${seqno}: stopped before the witness answered`);
     throw error;
   }
 }

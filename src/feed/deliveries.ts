@@ -105,7 +105,7 @@ export class Deliveries implements CommitStep {
     await closeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
   }
 
-  /** @throws {DeliveryError} `not-taken` if a patient end could not deliver everything: the next command does */
+  /** @throws {DeliveryError} if a patient end could not deliver everything: the next command does */
   requireDelivered(): void {
     if (this.#endFailure !== undefined) throw withHint(this.#endFailure);
   }
@@ -181,9 +181,9 @@ export class Deliveries implements CommitStep {
 
 function withHint(error: unknown): unknown {
   if (!(error instanceof DeliveryError)) return error;
-  const { message, code, retryable } = error;
+  const { message, retryable } = error;
   const hint = 'rows are committed; the next command with the same target sends what is left';
-  return new DeliveryError(message, { code, retryable, hint, cause: error });
+  return new DeliveryError(message, { retryable, hint, cause: error });
 }
 
 function viewOf(store: Store, network: string): FeedView {

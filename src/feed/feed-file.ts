@@ -21,7 +21,7 @@ export class FeedFile<Position> {
     this.#parse = parse;
   }
 
-  /** @throws {StoreError} `bad-position` if the file was edited */
+  /** @throws {StoreError} if the file was edited */
   async read(): Promise<Position | undefined> {
     const path = await this.#path('.json');
     const text = await this.#guarded(() => ifAny(readFile(path, 'utf8')));
@@ -30,7 +30,6 @@ export class FeedFile<Position> {
       return this.#parse(JSON.parse(text));
     } catch (cause) {
       throw new StoreError(`store: expected a position in ${path}, got something else`, {
-        code: 'bad-position',
         hint: await this.resetHint(),
         cause,
       });

@@ -169,7 +169,6 @@ async function readOwner(path: string): Promise<LockOwner | undefined> {
     return ownerSchema.parse(JSON.parse(text));
   } catch (error) {
     throw new StoreError(`store: lock file ${path} cannot be read`, {
-      code: 'bad-lock',
       hint: 'if no tonlake process is running, remove it',
       cause: error,
     });

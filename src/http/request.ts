@@ -36,9 +36,7 @@ export interface SourceResponse {
 export function formatTarget(request: SourceRequest): string {
   const pairs = request.query.map(([name, value]) => {
     if (value === '') {
-      throw new SourceError(`source ${labelOf(request)}: expected a value for parameter ${name}, got an empty string`, {
-        code: 'empty-parameter',
-      });
+      throw new SourceError(`source ${labelOf(request)}: expected a value for parameter ${name}, got an empty string`);
     }
     return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   });

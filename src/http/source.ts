@@ -188,7 +188,7 @@ export class Source {
 
   /** Aborts pending requests and closes all connections. */
   async close(): Promise<void> {
-    this.#life.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#life.abort(new SourceError('source: closed'));
     this.#life.release();
     await this.#limiter.close();
     await this.#exchange.close();

@@ -32,7 +32,7 @@ export class BackgroundPublisher implements CommitStep {
     this.#nextAt = this.#now() + this.#everyMs;
   }
 
-  /** @throws {StoreError} `no-files` for a DuckDB warehouse, before anything is exported to it */
+  /** @throws {StoreError} for a DuckDB warehouse, before anything is exported to it */
   static async open(options: BackgroundPublisherOptions & { readonly store?: Store['kind'] | undefined }) {
     await openDataFiles(options.warehouse, options.store).catch((error: unknown) => {
       // The command will create it.

@@ -111,7 +111,7 @@ const TABLES_AT_ONCE = 6;
  * No lock is needed, and the warehouse may be written meanwhile: the files of a state are marked before a table names them, and retained while
  * one does.
  *
- * @throws {StoreError} `no-warehouse`, `no-files`, `no-links`, `bad-ledger`; `denied`, `catalog-failed`, `catalog-refused` of a catalog
+ * @throws {StoreError} `no-warehouse`, `bad-ledger`; `denied`, `catalog-failed` of a catalog
  */
 export async function publishWarehouse(options: PublishOptions): Promise<PublishReport> {
   const { effects = realEffects } = options;

@@ -14,7 +14,7 @@ export interface DeliveryTarget {
   readonly key: string;
 }
 
-/** Sends one body to a target. @throws {DeliveryError} `not-taken`; the reason of the signal when it is aborted */
+/** Sends one body to a target. @throws {DeliveryError}; the reason of the signal when it is aborted */
 export type Send = (target: DeliveryTarget, body: string, signal: AbortSignal) => Promise<void>;
 
 /** Sends to the real target. The output of a command goes to standard error, because a program may read standard output. */
@@ -22,8 +22,7 @@ export const sendTo: Send = async ({ notice, name }, body, signal) => {
   await sendNotice(notice, body, {
     signal,
     stdout: 'stderr',
-    fault: (why, cause) =>
-      new DeliveryError(`delivery to ${name}: ${why}`, { code: 'not-taken', retryable: true, cause }),
+    fault: (why, cause) => new DeliveryError(`delivery to ${name}: ${why}`, { retryable: true, cause }),
   });
   signal.throwIfAborted();
 };

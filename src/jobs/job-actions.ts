@@ -86,7 +86,7 @@ export const jobActions = {
     (await import('../reports/render-report.ts')).renderReport(warehouse, report, options),
   /** Writes rows to a file, or to a database, where they replace those of the same days. */
   exportRows,
-  /** Sends a notification. @throws {JobError} `notification-failed` if the program or server fails */
+  /** Sends a notification. @throws {JobError} if the program or server fails */
   notify: sendNotice,
 };
 

@@ -97,7 +97,7 @@ export async function compactFiles(context: StepContext): Promise<void> {
 
 /**
  * Publishes the tables and marts as Iceberg tables if the job says so.
- * @throws {JobError} `not-published` if a table could not be published
+ * @throws {JobError} if a table could not be published
  */
 export async function publishIceberg(context: StepContext): Promise<void> {
   const { job, actions, effects, stop, onStep } = context;
@@ -124,7 +124,6 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
   const flags = { warehouse, ...publishFlags(iceberg?.location, iceberg?.catalog) };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
-    code: 'not-published',
     hint: `${suggest('publish iceberg', '', flags)} shows the reasons`,
   });
 }

@@ -105,7 +105,7 @@ const objectFiles: OutputFiles = {
   read: async (path) => {
     const { objects, key } = objectAt(path);
     const bytes = await objects.get(key);
-    if (bytes === undefined) throw new JobError(`job: ${path} is gone`, { code: 'cannot-publish' });
+    if (bytes === undefined) throw new JobError(`job: ${path} is gone`);
     return Buffer.from(bytes);
   },
   remove: async (path) => {

@@ -147,7 +147,6 @@ function describeGaps(gaps: readonly string[]): string | undefined {
 
 function emptyReport(job: Job, report: string): JobError {
   return new JobError(`job ${job.name}: expected data for the report ${report}, got none; nothing was published`, {
-    code: 'empty-report',
     hint: `${suggest('status', '', { warehouse: job.warehouse })} shows what the warehouse has`,
   });
 }

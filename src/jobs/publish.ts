@@ -65,7 +65,7 @@ export class Publication {
  *
  * @param resumed true if an earlier process may have renamed some: an output without a staged file counts as published
  * @returns outputs of an earlier process that were moved or changed since
- * @throws {JobError} `cannot-publish`
+ * @throws {JobError}
  */
 export async function moveOutputs(outputs: readonly StagedOutput[], resumed: boolean): Promise<readonly string[]> {
   const moved: StagedOutput[] = [];
@@ -106,7 +106,6 @@ async function changedSince(outputs: readonly StagedOutput[]): Promise<readonly 
 function cannotPublish(path: string, why: string, cause?: unknown, moved: readonly StagedOutput[] = []): JobError {
   const names = moved.map((output) => output.path).join(', ');
   return new JobError(`job: cannot write ${path}: ${why}`, {
-    code: 'cannot-publish',
     hint:
       moved.length === 0
         ? 'nothing was published; previous outputs are unchanged'

@@ -95,7 +95,7 @@ export class JobHistory {
     await this.#mirror?.put(name);
   }
 
-  /** All records, oldest first. @throws {JobError} `bad-record` */
+  /** All records, oldest first. @throws {JobError} */
   async read(): Promise<readonly JobRecord[]> {
     return Promise.all((await this.#names()).map((name) => this.#readOne(name)));
   }
@@ -107,7 +107,7 @@ export class JobHistory {
     return records.filter((record) => record !== undefined);
   }
 
-  /** The record of a run; undefined if there is none. @throws {JobError} `bad-record` */
+  /** The record of a run; undefined if there is none. @throws {JobError} */
   async find(id: string): Promise<JobRecord | undefined> {
     const name = `${id}.json`;
     return (await this.#names()).includes(name) ? this.#readOne(name) : undefined;
@@ -162,7 +162,6 @@ export class JobHistory {
       return recordSchema.parse(JSON.parse(text));
     } catch (cause) {
       throw new JobError(`job ${this.#job}: record ${path} cannot be read`, {
-        code: 'bad-record',
         hint: 'remove it: the history loses this run, the tables are not affected',
         cause,
       });

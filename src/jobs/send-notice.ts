@@ -18,14 +18,14 @@ export interface NoticeOptions {
   readonly signal?: AbortSignal | undefined;
   /** Destination of the output of a program. Default: ignored. */
   readonly stdout?: 'stderr' | undefined;
-  /** The error for a failure. Default: a {@link JobError} `notification-failed`. */
+  /** The error for a failure. Default: a {@link JobError}. */
   readonly fault?: ((why: string, cause: unknown) => Error) | undefined;
 }
 
 /** Why a notification failed. */
 class NoticeFailure extends Error {}
 
-/** Sends a notification. @throws {JobError} `notification-failed`, or `fault` of the options */
+/** Sends a notification. @throws {JobError}, or `fault` of the options */
 export async function sendNotice(target: NoticeTarget, body: string, options: NoticeOptions = {}): Promise<void> {
   const limit = linkSignals([options.signal, AbortSignal.timeout(NOTICE_MS)]);
   try {
@@ -83,7 +83,6 @@ async function runProgram(
 
 function noticeFailed(why: string, cause: unknown): JobError {
   return new JobError(`job: notification failed: ${why}`, {
-    code: 'notification-failed',
     hint: 'the run itself is not affected: job list shows its result',
     cause,
   });

@@ -30,7 +30,7 @@ export function bucketTrials(objects: ObjectStore, id: string): readonly Trial[]
 /**
  * Checks that a store supports `If-None-Match`. Some ignore the condition: two writers would overwrite each other's commits.
  *
- * @throws {StoreError} `no-conditions`
+ * @throws {StoreError}
  */
 export async function requireConditionalPut(objects: ObjectStore, id: string): Promise<void> {
   const key = `${PROBES}${id}`;
@@ -56,7 +56,6 @@ function noConditions(url: string, cause?: unknown): StoreError {
   return new StoreError(
     `store: ${url}: this store overwrites objects that should only be put if absent (If-None-Match)`,
     {
-      code: 'no-conditions',
       hint: 'writers could overwrite each other there: use a store that knows the condition, or write to a folder and copy it',
       cause,
     },

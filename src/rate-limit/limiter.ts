@@ -158,7 +158,7 @@ export class RateLimiter {
       await Promise.race([left, late]);
       patience.abort();
     }
-    this.#end.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#end.abort(new SourceError('source: closed'));
     (await store?.catch(() => undefined))?.close();
   }
 

@@ -75,7 +75,7 @@ class RedisLimitStore implements LimitStore {
   }
 
   close(): void {
-    this.#end.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#end.abort(new SourceError('source: closed'));
     this.#disconnect();
   }
 

@@ -11,13 +11,12 @@ const MAX_CHARACTERS = 100;
 /**
  * An explanation as text for a terminal.
  *
- * @throws {StoreError} `no-row`
+ * @throws {StoreError}
  */
 export function describeExplanation(explanation: Explanation, key: readonly string[]): string {
   const { table, rows, isCut, reasons } = explanation;
   if (rows.length === 0) {
     throw new StoreError(`store: ${table}: expected a row with the key ${visible(key.join(' '))}, got none`, {
-      code: 'no-row',
       hint: reasons.length === 0 ? undefined : reasons.join('; '),
     });
   }

@@ -11,12 +11,11 @@ const MAX_LINES = 40;
 
 const NAMES = { address: 'account', hash: 'hash', block: 'block' } as const;
 
-/** A thing as text for a terminal. @throws {StoreError} `no-row` if the warehouse knows nothing of it */
+/** A thing as text for a terminal. @throws {StoreError} if the warehouse knows nothing of it */
 export function describeThing(thing: ShownThing): string {
   const { kind, value, places } = thing;
   if (thing.sections.length === 0 && places.length === 0) {
     throw new StoreError(`store: expected the ${NAMES[kind]} ${value}, the warehouse has nothing of it`, {
-      code: 'no-row',
       hint: `${suggest('status')} shows which blocks it has; --live asks the source`,
     });
   }

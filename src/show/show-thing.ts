@@ -104,7 +104,7 @@ function commitsOf(contents: Contents<Registry>, seqno: number): readonly ThingS
 /**
  * The thing that a word names: an address, a hash, a seqno, or `@name`, a domain that the warehouse has.
  *
- * @throws {UsageError} `bad-request`; {StoreError} `no-row` for a name that no domain has
+ * @throws {UsageError} `bad-request`; {StoreError} for a name that no domain has
  */
 export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
   if (!word.startsWith('@')) return requireThing(word);
@@ -124,7 +124,7 @@ export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word
     const thing = parseThing(textOf(rows[0]?.[0]) ?? '');
     if (thing !== undefined) return thing;
   }
-  throw new StoreError(`store: expected a domain ${name}, ${name}.ton or ${name}.t.me, got none`, { code: 'no-row' });
+  throw new StoreError(`store: expected a domain ${name}, ${name}.ton or ${name}.t.me, got none`);
 }
 
 /** A row, as `tonlake show TABLE KEY` names it. */

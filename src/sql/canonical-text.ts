@@ -15,7 +15,7 @@ export function quoteText(text: string): string {
 export function columnOf(table: TableDef, name: string): ColumnDef {
   const column = table.columns.find((candidate) => candidate.name === name);
   if (column !== undefined) return column;
-  throw new StoreError(`store: table ${table.name} declares no column ${name}`, { code: 'bad-declaration' });
+  throw new StoreError(`store: table ${table.name} declares no column ${name}`);
 }
 
 /**

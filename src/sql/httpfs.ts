@@ -6,7 +6,7 @@ import { Database } from './database.ts';
 /**
  * Loads an extension of DuckDB; installs it first if necessary, from `TONLAKE_DUCKDB_EXTENSIONS` if that is set: a folder, or an address.
  *
- * @throws {StoreError} `no-extension`
+ * @throws {StoreError}
  */
 export async function loadExtension(database: Database, name: 'httpfs' | 'avro' | 'iceberg'): Promise<void> {
   const repository = process.env['TONLAKE_DUCKDB_EXTENSIONS'] ?? '';
@@ -20,7 +20,6 @@ export async function loadExtension(database: Database, name: 'httpfs' | 'avro' 
     } catch (error) {
       const detail = oneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
       throw new StoreError(`store: DuckDB's extension ${name} cannot be installed (${detail})`, {
-        code: 'no-extension',
         hint: 'allow access to extensions.duckdb.org, or set TONLAKE_DUCKDB_EXTENSIONS to a copy; docs/lake.md says how to make one',
         cause: error,
       });
@@ -28,7 +27,7 @@ export async function loadExtension(database: Database, name: 'httpfs' | 'avro' 
   }
 }
 
-/** Requires the extension that reads object stores. @throws {StoreError} `no-extension` */
+/** Requires the extension that reads object stores. @throws {StoreError} */
 export async function requireHttpfs(): Promise<void> {
   const database = await Database.open(':memory:', { threads: '1' });
   try {
@@ -62,6 +61,6 @@ export async function putSecret(database: Database, access: S3Access): Promise<v
     await database.run(`CREATE OR REPLACE TEMPORARY SECRET tonlake_warehouse (${fields.join(', ')})`);
   } catch {
     // The error may repeat the statement.
-    throw new StoreError(`store: ${scope}: DuckDB refuses the credentials`, { code: 'bad-credentials' });
+    throw new StoreError(`store: ${scope}: DuckDB refuses the credentials`);
   }
 }

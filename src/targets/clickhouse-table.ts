@@ -61,7 +61,7 @@ export function partitionOf(day: string | null | undefined): string {
 /**
  * Creates the table of the exports and the table of the rows, or adds columns to an existing one.
  *
- * @throws {StoreError} `foreign-table`, `other-network`, `wrong-target`
+ * @throws {StoreError} `other-network`
  */
 export async function prepareClickhouse(
   session: ClickhouseSession,
@@ -137,6 +137,6 @@ async function requirePartitions(session: ClickhouseSession, rows: ExportedRows,
   if (expected.includes(key ?? '')) return;
   throw new StoreError(
     `store: the table of the target: expected ${rows.isDated ? 'a partition for each day' : 'one partition'}, got the partition key ${key || 'tuple()'}`,
-    { code: 'wrong-target', hint: 'choose another name with --as, or remove the table' },
+    { hint: 'choose another name with --as, or remove the table' },
   );
 }

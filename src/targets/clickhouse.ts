@@ -41,7 +41,7 @@ const [FIRST_DAY, LAST_DAY] = ['1900-01-01', '2299-12-31'];
  * counted, and then replace the partition in one step, so readers see the old rows or the new ones.
  *
  * @param url without a password, which comes from CLICKHOUSE_PASSWORD or the file that CLICKHOUSE_PASSWORD_FILE names
- * @throws {StoreError} `unreachable`; `target-failed`; as `prepareClickhouse`
+ * @throws {StoreError} `unreachable`; as `prepareClickhouse`
  */
 export async function writeClickhouse(
   rows: ExportedRows,

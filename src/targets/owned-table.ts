@@ -80,7 +80,6 @@ export function unreachable(server: string, login: string, cause: unknown): Stor
 export function targetFailed(server: string, cause: unknown): unknown {
   if (cause instanceof TonlakeError) return cause;
   return new StoreError(`store: ${server}: ${messageOf(cause)}`, {
-    code: 'target-failed',
     hint: 'days that were replaced before are complete; the others are as they were',
     cause,
   });
@@ -92,7 +91,7 @@ export interface TargetColumn {
   readonly type: string;
 }
 
-/** The columns to add to an existing table. @throws {StoreError} `wrong-target` if a column has another type */
+/** The columns to add to an existing table. @throws {StoreError} if a column has another type */
 export function columnsToAdd(
   table: string,
   wanted: readonly TargetColumn[],
@@ -103,7 +102,7 @@ export function columnsToAdd(
   if (other === undefined) return wanted.filter(({ name }) => !types.has(name));
   throw new StoreError(
     `store: table ${table} of the target: expected column ${other.name} of type ${other.type}, got ${types.get(other.name)}`,
-    { code: 'wrong-target', hint: 'choose another name with --as, or remove the table' },
+    { hint: 'choose another name with --as, or remove the table' },
   );
 }
 
@@ -111,7 +110,7 @@ export function columnsToAdd(
  * Refuses a table that tonlake did not write, because rows would be removed from it, and one with rows of another network.
  *
  * @param network recorded for the table in `OWN_TABLE`; undefined if there is no record
- * @throws {StoreError} `foreign-table`, `other-network`
+ * @throws {StoreError} `other-network`
  */
 export function requireOwnTable(table: string, network: string | undefined, wanted: string): void {
   if (network === wanted) return;
@@ -119,7 +118,6 @@ export function requireOwnTable(table: string, network: string | undefined, want
     throw new StoreError(
       `store: table ${table} of the target was not made by tonlake, and its rows would be replaced`,
       {
-        code: 'foreign-table',
         hint: 'choose another name with --as',
       },
     );

@@ -37,14 +37,13 @@ export const POSTGRES_TYPES: TargetTypes = {
  * Creates the table of the exports and the table of the rows, with key, index and comments, or adds columns to an existing one. Part of
  * a transaction.
  *
- * @throws {StoreError} `foreign-table`, `other-network`, `wrong-target`
+ * @throws {StoreError} `other-network`
  */
 export async function prepareTable(client: Client, table: TableName, rows: ExportedRows): Promise<void> {
   const { columns, network } = rows;
   const long = columns.find(({ name }) => Buffer.byteLength(name) > NAME_BYTES);
   if (long !== undefined) {
     throw new StoreError(`store: expected names of columns of at most ${NAME_BYTES} bytes, got ${long.name}`, {
-      code: 'wrong-target',
       hint: 'rename it in a query: select ... as shorter',
     });
   }

@@ -23,7 +23,7 @@ import { tabLine } from './tab-separated.ts';
  * the old rows or the new ones. After a kill, `_tonlake_exports` says which days are there; the next export replaces them again.
  *
  * @param url without a password, which comes from PGPASSWORD or the password file
- * @throws {StoreError} `unreachable`; `target-failed`; as `prepareTable`
+ * @throws {StoreError} `unreachable`; as `prepareTable`
  */
 export async function writePostgres(
   rows: ExportedRows,

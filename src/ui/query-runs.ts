@@ -43,7 +43,7 @@ export class QueryRuns {
     return new QueryRuns(options, await mkdtemp(join(tmpdir(), 'tonlake-ui-')));
   }
 
-  /** @throws {StoreError} `cancelled`, `too-slow`, and as {@link openQueries} */
+  /** @throws {StoreError} if it is cancelled or takes too long, and as {@link openQueries} */
   async run(
     sql: string,
     options: Pick<QueryOptions, 'params' | 'dialect'>,
@@ -126,13 +126,16 @@ export class QueryRuns {
     return { memoryMb, temporaryMb: memoryMb * 8, scratch: this.#scratch, allowFiles };
   }
 
-  /** Runs `work` within the time limit of a query, and interrupts `queries` at its end. @throws {StoreError} `cancelled`, `too-slow` */
+  /**
+   * Runs `work` within the time limit of a query, and interrupts `queries` at its end.
+   * @throws {StoreError} if it is cancelled or takes too long
+   */
   #bounded<T>(queries: Pick<Queries, 'interrupt'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return withinTime(this.#options.seconds, signal, (end) => interruptible(queries, end, work));
   }
 }
 
-/** Runs `work`, and aborts it when `signal` aborts or the time is over. @throws {StoreError} `cancelled`, `too-slow` */
+/** Runs `work`, and aborts it when `signal` aborts or the time is over. @throws {StoreError} if it is cancelled or takes too long */
 export async function withinTime<T>(
   seconds: number,
   signal: AbortSignal,
@@ -143,9 +146,8 @@ export async function withinTime<T>(
     return await work(end);
   } catch (error) {
     if (!end.aborted || error !== end.reason) throw error;
-    if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
+    if (signal.aborted) throw new StoreError('store: query: cancelled');
     throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
-      code: 'too-slow',
       hint: 'narrow it down, for example by block_date; or start the server with a larger --seconds',
     });
   }

@@ -42,16 +42,16 @@ export interface Backend {
   download(path: string, to: string): Promise<{ readonly local: string; readonly sum: FileSum } | undefined>;
   /** Puts a data file that no entry names yet. @throws {StoreError} `damaged` */
   put(file: TableFile, local: string): Promise<void>;
-  /** Tries if the place supports the writes that commits need. @throws {StoreError} `no-conditions` */
+  /** Tries if the place supports the writes that commits need. @throws {StoreError} */
   requireWritable(effects: Effects): Promise<void>;
-  /** Tries if DuckDB can read its files. @throws {StoreError} `no-extension` */
+  /** Tries if DuckDB can read its files. @throws {StoreError} */
   requireQueries(): Promise<void>;
 
   /** Moves data files in force back from the place of superseded ones. Absent if superseded files do not move. */
   readonly restore?: ((paths: readonly string[]) => Promise<void>) | undefined;
   /** The path under which {@link pin} keeps a data file when it is superseded. */
   stablePathOf(path: string): string;
-  /** Makes sure that files exist under their stable paths. @throws {StoreError} `no-links`, `bad-ledger` */
+  /** Makes sure that files exist under their stable paths. @throws {StoreError} `bad-ledger` */
   pin(files: readonly TableFile[]): Promise<void>;
 }
 

@@ -61,7 +61,7 @@ export interface DataFiles {
   read(tables: readonly TableDef[]): Promise<FilesInForce>;
   /**
    * Makes sure that files exist under their stable paths. Called after their entry was marked as published.
-   * @throws {StoreError} `no-links` if the file system cannot give a file two names; `bad-ledger` if a file is missing or truncated
+   * @throws {StoreError} if the file system cannot give a file two names; `bad-ledger` if a file is missing or truncated
    */
   pin(files: readonly DataFile[]): Promise<void>;
 }
@@ -70,13 +70,12 @@ export interface DataFiles {
  * Opens the data files of a Parquet warehouse.
  *
  * @param kind expected of a warehouse that does not exist yet; default: by its name
- * @throws {StoreError} `no-files` for a DuckDB warehouse; `no-warehouse`
+ * @throws {StoreError} for a DuckDB warehouse; `no-warehouse`
  */
 export async function openDataFiles(warehouse: string, kind?: Store['kind']): Promise<DataFiles> {
   const path = warehousePath(warehouse);
   if (!isObjectUrl(path) && (await requireKind(path, kind)).kind === 'duckdb') {
     throw new StoreError(`store: warehouse ${path} is a single file, expected a folder of Parquet files`, {
-      code: 'no-files',
       hint: 'export to a folder: --store parquet',
     });
   }

@@ -175,7 +175,7 @@ class Telling {
     const [target] = alert?.targets ?? [];
     if (alert === undefined || target === undefined) throw new Error('expected an alert');
     const sender: Sender = async (_, body) => {
-      if (refuses) throw new DeliveryError('away', { code: 'not-taken', retryable: true });
+      if (refuses) throw new DeliveryError('away', { retryable: true });
       this.told.push(JSON.parse(body));
       if (this.told.length === dieAt) throw new Error('killed');
     };
@@ -215,7 +215,7 @@ test('one alert is sent for one row, also after restarts and a kill, and when ro
   await telling.send();
   expect(telling.told).toEqual([]);
   await exportTo(path, '11:16');
-  await expect(telling.send({ refuses: true })).rejects.toMatchObject({ code: 'not-taken' });
+  await expect(telling.send({ refuses: true })).rejects.toMatchObject({ name: 'DeliveryError', message: 'away' });
   await expect(telling.send({ dieAt: 3 })).rejects.toThrow('killed');
   await telling.send();
   await forgetRange({ warehouse: path, pipelines: ['blocks', 'transactions'], range: '12:14' });

@@ -60,7 +60,7 @@ test.each(['w', 'w.duckdb'])(
     const [alert] = await loadAlerts(file, { registry, exported, env: {} });
     const [told] = alert?.targets ?? [];
     if (alert === undefined || told === undefined) throw new Error('expected an alert');
-    const away: Send = () => Promise.reject(new DeliveryError('away', { code: 'not-taken', retryable: true }));
+    const away: Send = () => Promise.reject(new DeliveryError('away', { retryable: true }));
     const taking: Send = async ({ name: to }, body) => void (to === 'told' ? alerts : lines).push(body);
     for (const [send, block] of [
       [away, 1010],

@@ -120,10 +120,7 @@ test.skipIf(!canUnshare)('a process of another PID namespace does not take the l
 test('a lock file that says nothing is an error that names it', async () => {
   const path = join(freshFolder(), '_lock');
   await writeFile(path, '');
-  await expect(take(path)).rejects.toMatchObject({
-    code: 'bad-lock',
-    message: `store: lock file ${path} cannot be read`,
-  });
+  await expect(take(path)).rejects.toThrow(`store: lock file ${path} cannot be read`);
 });
 
 /** Takers that come at the same time, in rounds: a free lock, a dead owner, one with a successor that was killed as well. */

@@ -188,8 +188,8 @@ describe('cancellation', () => {
     const asked = rejection(fetchText(source));
     await delay(5);
     await source.close();
-    expect(await asked).toMatchObject({ code: 'closed' });
-    expect(await rejection(fetchText(source))).toMatchObject({ code: 'closed' });
+    expect(await asked).toMatchObject({ name: 'SourceError', message: 'source: closed' });
+    expect(await rejection(fetchText(source))).toMatchObject({ name: 'SourceError', message: 'source: closed' });
   });
 });
 

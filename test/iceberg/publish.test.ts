@@ -438,7 +438,7 @@ describe('refuses', () => {
 
   test('a file system without hard links, where superseded files change their paths', async () => {
     await withoutLinks(async () => {
-      await expect(publish(await makeWarehouse())).rejects.toMatchObject({ code: 'no-links' });
+      await expect(publish(await makeWarehouse())).rejects.toThrow(/ is on a file system without hard links, /);
     });
   });
 

@@ -181,7 +181,7 @@ describe('a run of a job', () => {
     {
       name: 'a report has no data',
       over: { renderReport: async () => ({ content: 'x', gaps: [], isEmpty: true }) },
-      code: 'empty-report',
+      code: 'job',
       says: /expected data for the report network-daily, got none; nothing was published/,
     },
     {

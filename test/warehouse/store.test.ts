@@ -199,9 +199,9 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
 
   test('a quarantined span cannot bring rows of other tables', async () => {
     const store = await openTestStore(freshPath(kind));
-    await expect(commitItems(store, 1, 5, { verdict: 'quarantined' })).rejects.toMatchObject({
-      code: 'quarantined-rows',
-    });
+    await expect(commitItems(store, 1, 5, { verdict: 'quarantined' })).rejects.toThrow(
+      'store: a quarantined span cannot hold rows of items',
+    );
     expect((await countItems(store)).rows).toBe(0);
   });
 
@@ -352,7 +352,7 @@ test('a file that is no DuckDB file is refused, and not touched', async () => {
 test('a DuckDB file of somebody else is refused', async () => {
   const path = freshPath('duckdb');
   await editFile(path, 'CREATE TABLE t (a INTEGER)');
-  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'not-a-warehouse' });
+  await expect(openTestStore(path)).rejects.toThrow(`store: ${path} is a DuckDB file, but not a tonlake warehouse`);
 });
 
 test('a folder with files of others can become a warehouse, and they stay', async () => {

@@ -68,7 +68,6 @@ function objectOf(label: string, value: JsonValue): Fresh {
 
 function misshapen(label: string, expected: string): DecodeError {
   return new DecodeError(`decode ${label}: expected ${expected}, got something else`, {
-    code: 'not-an-answer',
     retryable: true,
     hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
   });

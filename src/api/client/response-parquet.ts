@@ -39,7 +39,7 @@ export async function writeParquet(endpoint: Endpoint, body: Buffer, path: strin
       );
     } catch (cause) {
       const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-      throw new StoreError(`store ${label}: cannot write ${path}: ${reason}`, { code: 'cannot-write', cause });
+      throw new StoreError(`store ${label}: cannot write ${path}: ${reason}`, { cause });
     } finally {
       database.close();
       await rm(lines, { force: true });

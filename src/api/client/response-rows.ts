@@ -23,7 +23,6 @@ export function rowsOf(endpoint: Endpoint, answer: SentValue): readonly SentObje
   return valuesOf(shape, answer).map((row) => {
     if (isSentObject(row)) return row;
     throw new DecodeError(`decode ${label}: expected rows that are objects, got ${String(cellOf(row)).slice(0, 80)}`, {
-      code: 'not-an-answer',
       retryable: true,
     });
   });

@@ -72,13 +72,13 @@ export class CallThread {
     this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
   }
 
-  /** The object of the thread. Its methods throw their own errors, or {@link WalkError} `worker-ended` if the thread ends by itself. */
+  /** The object of the thread. Its methods throw their own errors, or a {@link WalkError} if the thread ends by itself. */
   object<T extends Callable<T>>(): T {
     return forwarding<T>((method, args) => this.call(method, args));
   }
 
   async close(): Promise<void> {
-    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
+    this.failure ??= new WalkError('walk: the worker was closed');
     await this.worker.terminate();
   }
 
@@ -104,7 +104,6 @@ export class CallThread {
 
   private fail(cause: Error): void {
     this.failure ??= new WalkError(`walk: the worker thread ended: ${cause.message}`, {
-      code: 'worker-ended',
       hint: 'the same command continues after the last commit',
       cause,
     });

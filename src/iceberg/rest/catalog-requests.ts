@@ -84,7 +84,7 @@ export class CatalogRequests {
     return this.#clockAheadMs;
   }
 
-  /** @throws {StoreError} `denied`, `catalog-failed`, `catalog-refused` */
+  /** @throws {StoreError} `denied`, `catalog-failed` */
   async send(request: CatalogRequest): Promise<CatalogResponse> {
     this.#session ??= this.#configure();
     const { base } = await this.#session;
@@ -220,7 +220,7 @@ export class CatalogRequests {
         hint: RETRY_HINT,
       });
     const hint = 'check --catalog, --namespace and --catalog-warehouse';
-    return this.#failure(`${status}${detail}`, { code: 'catalog-refused', hint });
+    return this.#failure(`${status}${detail}`, { hint });
   }
 
   #failure(what: string, options: ConstructorParameters<typeof StoreError>[1]): StoreError {
@@ -245,7 +245,6 @@ export class CatalogRequests {
     const parsed = schema.safeParse(body);
     if (parsed.success) return parsed.data;
     throw this.#failure(`expected ${what}, got something else`, {
-      code: 'catalog-refused',
       hint: 'check --catalog: the address of an Iceberg REST catalog, without /v1',
     });
   }

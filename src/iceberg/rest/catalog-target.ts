@@ -177,7 +177,6 @@ function otherTable(name: string, location: string): StoreError {
 
 function refused(problem: string): StoreError {
   return new StoreError(`store: the catalog does not work as expected: ${problem}`, {
-    code: 'catalog-refused',
     hint: 'check --catalog and --namespace',
   });
 }

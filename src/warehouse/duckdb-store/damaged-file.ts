@@ -34,7 +34,7 @@ import {
 /** Name under which the file is attached to the database of an audit. */
 const ATTACHED = 'w';
 
-/** Opens a possibly damaged DuckDB file. @throws {StoreError} `busy`, `not-a-warehouse`; `bad-ledger` if its network is unknown */
+/** Opens a possibly damaged DuckDB file. @throws {StoreError} `busy`; `bad-ledger` if its network is unknown */
 export async function openDamagedFile(
   path: string,
   database: Database,
@@ -65,7 +65,7 @@ export async function openDamagedFile(
   };
 }
 
-/** The network of the file, and the columns of its tables. @throws {StoreError} `not-a-warehouse` */
+/** The network of the file, and the columns of its tables. @throws {StoreError} */
 async function readAttached(database: Database, path: string) {
   await database.run(`USE ${ATTACHED}`);
   const network = await readNetwork(database, path);

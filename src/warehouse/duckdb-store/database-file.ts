@@ -136,12 +136,11 @@ export async function requireDatabase(path: string): Promise<void> {
   }
 }
 
-/** @throws {StoreError} `not-a-warehouse` if tonlake did not create the file */
+/** @throws {StoreError} if tonlake did not create the file */
 export async function readNetwork(database: Database, path: string): Promise<string> {
   const meta = await readMeta(database).catch((error: Error) => {
     if (!/^(Catalog|Binder) Error/.test(error.message)) throw error;
     throw new StoreError(`store: ${path} is a DuckDB file, but not a tonlake warehouse`, {
-      code: 'not-a-warehouse',
       hint: 'choose another --warehouse',
     });
   });

@@ -37,7 +37,7 @@ export async function requireNoWriter(path: string): Promise<void> {
   });
 }
 
-/** Opens a DuckDB file for reading. @throws {StoreError} `busy` while another process writes it; `not-a-warehouse`, `needs-migration` */
+/** Opens a DuckDB file for reading. @throws {StoreError} `busy` while another process writes it; `needs-migration` */
 export async function openDuckdbReader(
   path: string,
   tablesOf: TablesOf,

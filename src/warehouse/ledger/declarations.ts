@@ -17,7 +17,7 @@ export interface DeclarationPlace {
 export interface Declarations {
   /** In order of their first entries. */
   list(): Promise<readonly DeclarationPlace[]>;
-  /** @throws {StoreError} `bad-declaration` when it is missing or damaged */
+  /** @throws {StoreError} when it is missing or damaged */
   read(place: DeclarationPlace): Promise<PipelineDef>;
 }
 
@@ -76,7 +76,6 @@ function pathOf({ pipeline, number, id }: DeclarationPlace): string {
 /** Rows exist, but nothing describes their columns. */
 export function missingDeclaration(subject: string): StoreError {
   return new StoreError(`store: ${subject} is missing, but entries name it`, {
-    code: 'bad-declaration',
     hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,
   });
 }

@@ -34,7 +34,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   const tables: Record<string, TableEntry> = {};
   for (const [name, { schema, rows, keyHash, sums, files, reused = [] }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
-      throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
+      throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`);
     }
     const added = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
     // By day, as a stage orders its files.

@@ -100,7 +100,6 @@ async function requirePinned(warehouse: string, { path }: TableFile): Promise<st
   throw new StoreError(
     `store: warehouse ${warehouse} is on a file system without hard links, where superseded files change their paths`,
     {
-      code: 'no-links',
       hint: 'move it to another file system: its tables can be published there',
     },
   );

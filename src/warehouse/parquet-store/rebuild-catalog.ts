@@ -19,7 +19,7 @@ interface CatalogOptions extends Pick<Store, 'path' | 'kind'> {
  * Rebuilds the catalog of a Parquet warehouse, for example after a move. A DuckDB warehouse is its own catalog.
  *
  * @returns path of the catalog
- * @throws {StoreError} `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog current anyway
+ * @throws {StoreError} for an object store; `busy` while a run writes the warehouse, which keeps the catalog current anyway
  */
 export async function rebuildCatalog({ path, kind, network, registry }: CatalogOptions): Promise<string> {
   if (isObjectUrl(path)) throw noCatalog(path);
@@ -42,7 +42,6 @@ export async function rebuildCatalog({ path, kind, network, registry }: CatalogO
 
 function noCatalog(warehouse: string): StoreError {
   return new StoreError(`store: ${warehouse} is in an object store, where no warehouse has a catalog file`, {
-    code: 'no-catalog',
     hint: `query it as it is, or a copy in a folder: ${suggest('copy', `${shellWord(warehouse)} ${shellWord(basename(warehouse))}`)}`,
   });
 }

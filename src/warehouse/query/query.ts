@@ -196,7 +196,7 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
 const NO_ADDRESS = /\bnot an address: (.*)$/;
 const NO_TABLE = /Table with name (\w+) does not exist/;
 
-/** @throws {StoreError} `bad-declaration` if an error is about a table that has rows, but whose declaration is gone */
+/** @throws {StoreError} if an error is about a table that has rows, but whose declaration is gone */
 async function requireDeclared(reader: Reader, error: unknown): Promise<void> {
   const [, table] = NO_TABLE.exec(error instanceof Error ? error.message : '') ?? [];
   if (table !== undefined && hasRows(await reader.ledger(), table)) {

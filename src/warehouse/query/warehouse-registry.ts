@@ -22,7 +22,7 @@ import { warehousePath } from '../store-options.ts';
  *
  * @param registry default: the pipelines that come with tonlake, and those of `TONLAKE_PIPELINES`
  * @param onBroken called for each declaration that cannot be read, which is left out then. Default: throws
- * @throws {StoreError} `bad-declaration` if one is missing or damaged; `changed-declaration` if the rows of a user's pipeline cannot be
+ * @throws {StoreError} if one is missing or damaged; `changed-declaration` if the rows of a user's pipeline cannot be
  * read by its present declaration
  */
 export async function warehouseRegistry(

@@ -101,5 +101,5 @@ export function requireDeclared(
   const table = declared === undefined ? undefined : narrowTable(declared, without);
   if (table !== undefined && schemaOf(table).id === schema) return table;
   const problem = table === undefined ? 'is not declared' : 'is declared otherwise than its staged rows';
-  throw new StoreError(`store: table ${name} ${problem}`, { code: 'bad-declaration' });
+  throw new StoreError(`store: table ${name} ${problem}`);
 }
