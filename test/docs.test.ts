@@ -58,3 +58,23 @@ test.each(queries)('$place runs as it stands', async ({ sql }) => {
   const columns = await warehouse.columns(sql, names.length === 0 ? undefined : parameters);
   expect(columns.length).toBeGreaterThan(0);
 });
+
+test('the codes of errors are those of docs/library.md', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox'))
+    .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
+    .join('\n');
+  const constantOf = (name: string): string => new RegExp(`const ${name} = '([a-z-]+)'`).exec(sources)?.[1] ?? name;
+  const written = [...sources.matchAll(/\bcode: ([^,}\n]*)/g)].flatMap(([, value = '']) => [
+    ...[...value.matchAll(/'([a-z][a-z\d-]*)'/g)].map(([, code = '']) => code),
+    ...[...value.matchAll(/^[A-Z_]+\b/g)].map(([name]) => constantOf(name)),
+  ]);
+  const [, errors = ''] = readFileSync(join(root, 'docs/library.md'), 'utf8').split('\n| What happened | `code` |\n');
+  const listed = [...errors.matchAll(/^\|.*\| (.*) \|$/gm)].flatMap(([, codes = '']) =>
+    [...codes.matchAll(/`([a-z\d-]+)`/g)].map(([, code = '']) => code),
+  );
+  // Records of jobs say `unexpected` for errors of others.
+  expect([...new Set(written)].filter((code) => !['unexpected', ...listed].includes(code))).toEqual([]);
+  expect(listed.filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
+  expect(new Set(listed).size).toBe(listed.length);
+});
