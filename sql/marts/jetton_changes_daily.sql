@@ -11,16 +11,16 @@
 --   jetton_master: address of the jetton
 --   owner: owner of the wallets
 --   received: amount received by transfers and mints; mints need actions
---   sent: amount sent and burnt
+--   sent: amount sent and burnt; a burn counts if the server does not say whether it failed (servers of 2024)
 --   change: received less sent; null if one of them exceeds 38 digits
 --   event_count: number of transfers, burns and mints
 WITH flows AS (
   SELECT block_date, jetton_master, source AS owner, 0::DECIMAL(38, 0) AS received, amount AS sent
-  FROM jetton_transfers WHERE NOT tx_aborted
+  FROM jetton_transfers WHERE NOT coalesce(tx_aborted, false)
   UNION ALL
-  SELECT block_date, jetton_master, destination, amount, 0 FROM jetton_transfers WHERE NOT tx_aborted
+  SELECT block_date, jetton_master, destination, amount, 0 FROM jetton_transfers WHERE NOT coalesce(tx_aborted, false)
   UNION ALL
-  SELECT block_date, jetton_master, owner, 0, amount FROM jetton_burns WHERE NOT tx_aborted
+  SELECT block_date, jetton_master, owner, 0, amount FROM jetton_burns WHERE NOT coalesce(tx_aborted, false)
   UNION ALL
   SELECT block_date, asset, receiver, amount, 0 FROM actions WHERE type = 'jetton_mint' AND success
 )
