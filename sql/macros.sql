@@ -48,13 +48,13 @@ CASE WHEN project = 'stonfi' AND asset LIKE '0:000000000000000%' THEN
 
 -- _body_digits(boc): bits of the first cell of a bag of cells, as hex digits; null for anything else
 CREATE OR REPLACE MACRO _body_digits(boc) AS
-list_transform([hex(boc)], lambda digits: CASE WHEN starts_with(digits, 'B5EE9C72') THEN list_transform([{'size': ('0x' || substr(digits, 10, 1))::INTEGER % 8, 'bytes': ('0x' || substr(digits, 11, 2))::INTEGER}], lambda own: substr(digits, 17 + 2 * (4 * own.size + own.bytes + CASE WHEN substr(digits, 9, 1) < '8' THEN 0
-          ELSE own.bytes * ('0x' || lpad(substr(digits, 13, 2 * own.size), 16, '0'))::UBIGINT::INTEGER END)))[1] END)[1];
+list_transform([hex(boc)], lambda digits: CASE WHEN starts_with(digits, 'B5EE9C72') THEN list_transform([{'size': TRY_CAST('0x' || substr(digits, 10, 1) AS INTEGER) % 8, 'bytes': TRY_CAST('0x' || substr(digits, 11, 2) AS INTEGER)}], lambda own: substr(digits, 17 + 2 * (4 * own.size + own.bytes + CASE WHEN substr(digits, 9, 1) < '8' THEN 0
+          ELSE own.bytes * TRY_CAST(('0x' || lpad(substr(digits, 13, 2 * own.size), 16, '0'))::UBIGINT AS INTEGER)::BIGINT END)))[1] END)[1];
 
--- _nibbles(digits, start, count): number in at most 31 hex digits from a place, counted from 0
+-- _nibbles(digits, start, count): number in at most 31 hex digits from a place, counted from 0; null if there are fewer digits
 CREATE OR REPLACE MACRO _nibbles(digits, start, count) AS
-TRY_CAST(('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
-      + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT AS DECIMAL(38, 0));
+TRY_CAST(CASE WHEN length(digits) >= start + count THEN ('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
+      + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT END AS DECIMAL(38, 0));
 
 -- _is_positive(high, low): true if a number in parts, high * 10^19 + low, is greater than 0
 CREATE OR REPLACE MACRO _is_positive(high, low) AS
@@ -95,11 +95,12 @@ substr(_friendly_digits(address), 1, 2) IN ('91', 'D1');
 CREATE OR REPLACE MACRO ton(nanotons) AS
 nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9);
 
--- in_tokens(amount, decimals): an amount of a jetton in whole tokens: DECIMAL(38,9), rounded down; null if it does not fit
+-- in_tokens(amount, decimals): an amount of a jetton in whole tokens: DECIMAL(38,9), rounded down; null if it does not fit, and for decimals outside 0 to 255
 CREATE OR REPLACE MACRO in_tokens(amount, decimals) AS
-TRY_CAST(TRY_CAST(CASE WHEN decimals <= 9
+TRY_CAST(TRY_CAST(CASE WHEN decimals BETWEEN 0 AND 9
         THEN TRY_CAST(amount AS DECIMAL(29, 0))::HUGEINT * ('1' || repeat('0', (9 - decimals)::INTEGER))::HUGEINT
-        ELSE amount::HUGEINT // ('1' || repeat('0', least(decimals - 9, 38)::INTEGER))::HUGEINT END AS DECIMAL(29, 0))
+        WHEN decimals BETWEEN 10 AND 255
+        THEN amount::HUGEINT // ('1' || repeat('0', least(decimals - 9, 38)::INTEGER))::HUGEINT END AS DECIMAL(29, 0))
       * 0.000000001::DECIMAL(9, 9) AS DECIMAL(38, 9));
 
 -- opcode_name(opcode): name of an opcode (the first 32 bits of a body, signed or unsigned); null if tonlake does not know it

@@ -11,7 +11,7 @@
 --   sale_count: completed sales
 --   item_count: distinct NFTs that were sold
 --   buyer_count: distinct buyers
---   volume (nanoton): sum of the prices
+--   volume (nanoton): sum of the prices; null above 38 digits
 --   floor_price (nanoton): lowest price
 --   top_price (nanoton): highest price
 SELECT
@@ -20,7 +20,7 @@ SELECT
   count(*) AS sale_count,
   count(DISTINCT nft_item) AS item_count,
   count(DISTINCT new_owner) AS buyer_count,
-  exact_sum(price) AS volume,
+  try_exact_sum(price) AS volume,
   min(price) AS floor_price,
   max(price) AS top_price
 FROM actions

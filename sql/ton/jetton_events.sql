@@ -36,7 +36,7 @@ UNION ALL
 SELECT
   'mint', minted.tx_hash, minted.tx_lt, tx_now, minted.trace_id,
   NOT (coalesce(compute_exit_code, -1) = 0 AND coalesce(action_result_code, -1) = 0),
-  _nibbles(digits, 8, 16)::DECIMAL(20, 0), _nibbles(digits, 25, 2 * ('0x' || substr(digits, 25, 1))::INTEGER), NULL, wallets.owner,
+  _nibbles(digits, 8, 16)::DECIMAL(20, 0), _nibbles(digits, 25, 2 * TRY_CAST('0x' || substr(digits, 25, 1) AS INTEGER)), NULL, wallets.owner,
   minted.destination, wallets.jetton, NULL, NULL, NULL, NULL, NULL,
   minted.block_time, minted.block_date
 FROM (SELECT *, _body_digits(body_boc) AS digits FROM main.messages WHERE direction = 'in' AND opcode = 395134233) AS minted

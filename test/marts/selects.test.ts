@@ -1,5 +1,8 @@
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
+import { shippedFolder } from '../../src/sql/shipped-queries.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { marts } from './support.ts';
 
@@ -47,4 +50,78 @@ test('jetton_changes_daily: an order of which the server does not say whether it
     ['A', '0', '5', '-5', '1'],
     ['B', '5', '2', '3', '2'],
   ]);
+});
+
+describe('what a token or a sender makes up', () => {
+  test('in_tokens is null for decimals that are no uint8, and rounds amounts down for many', async () => {
+    expect(
+      await texts(
+        'SELECT d, in_tokens(1500000000::DECIMAL(38,0), d) FROM (VALUES (-2147483648), (-40), (-1), (0), (6), (18), (255), (256), (NULL)) AS t(d)',
+      ),
+    ).toEqual([
+      ['-2147483648', null],
+      ['-40', null],
+      ['-1', null],
+      ['0', '1500000000.000000000'],
+      ['6', '1500.000000000'],
+      ['18', '0.000000001'],
+      ['255', '0.000000000'],
+      ['256', null],
+      [null, null],
+    ]);
+    expect(await texts('SELECT in_tokens(5, -40), in_tokens(5, 9223372036854775807)')).toEqual([[null, null]]);
+  });
+
+  test.each([
+    ['without a query id and amount', '178D4519', null],
+    ['cut in the amount', '178D451900000000000000017', null],
+    ['that is whole', '178D45190000000000000001205DC0', '1500'],
+  ])('ton.jetton_events has the mint of a body %s', async (_what, digits, amount) => {
+    const boc = `B5EE9C72410101010010000000${digits}`;
+    const whole = boc.length % 2 === 0 ? boc : `${boc}0`;
+    await table(
+      'jetton_transfers',
+      `tx_hash TEXT, tx_lt BIGINT, tx_now BIGINT, trace_id TEXT, tx_aborted BOOLEAN, query_id DECIMAL(20,0), amount DECIMAL(38,0),
+       source TEXT, destination TEXT, jetton_wallet TEXT, jetton_master TEXT, response_destination TEXT, custom_payload BLOB,
+       forward_ton_amount DECIMAL(38,0), forward_payload BLOB, comment TEXT, block_time TIMESTAMP, block_date DATE`,
+    );
+    await database.run('CREATE TABLE jetton_burns AS SELECT *, source AS owner FROM jetton_transfers');
+    await table(
+      'messages',
+      'tx_hash TEXT, tx_lt BIGINT, trace_id TEXT, source TEXT, destination TEXT, direction TEXT, opcode INTEGER, body_boc BLOB, block_time TIMESTAMP, block_date DATE',
+      `'T', 1, 'T', 'J', 'W', 'in', 395134233, from_hex('${whole}'), '2026-05-01', '2026-05-01'`,
+    );
+    await table(
+      'transactions',
+      'hash TEXT, now BIGINT, compute_exit_code INTEGER, action_result_code INTEGER, tx_now BIGINT, block_date DATE',
+      "'T', 1, 7, NULL, 1, '2026-05-01'",
+    );
+    await table(
+      'jetton_wallets',
+      'address TEXT, owner TEXT, jetton TEXT, _read_at TIMESTAMP',
+      "'W', 'O', 'J', '2026-05-02'",
+    );
+    const view = await readFile(join(shippedFolder('ton'), 'jetton_events.sql'), 'utf8');
+    expect(await texts(`SELECT type, amount, tx_aborted FROM (${view})`)).toEqual([['mint', amount, 'true']]);
+  });
+
+  test('prices without bound leave a day of NFT sales without a volume, and the question with its rows', async () => {
+    await table(
+      'actions',
+      'block_date DATE, nft_collection TEXT, nft_item TEXT, new_owner TEXT, price DECIMAL(38,0), is_purchase BOOLEAN, success BOOLEAN',
+      ...[`'2026-05-01', 'C', 'a', 'A', ${'9'.repeat(38)}, true, true`, "'2026-05-01', 'C', 'b', 'A', 5, true, true"],
+    );
+    const mart = marts.find(({ name }) => name === 'nft_sales_daily');
+    await database.run(`CREATE TABLE nft_sales_daily AS ${mart?.file.sql}`);
+    const question = await readFile(join(shippedFolder('questions'), 'nft_sales.sql'), 'utf8');
+    expect(await texts(`SELECT sale_count, volume, floor, top FROM (${question})`)).toEqual([
+      ['2', null, '0.000000005', null],
+    ]);
+  });
+
+  test('a bag of cells that ends early has no digits', async () => {
+    for (const hex of ['B5EE9C72', 'B5EE9C7241', 'B5EE9C72C7FFFFFFFFFFFFFFFFFF']) {
+      expect(await texts(`SELECT coalesce(_body_digits(from_hex('${hex}')), '')`)).toEqual([['']]);
+    }
+  });
 });

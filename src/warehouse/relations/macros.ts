@@ -96,18 +96,18 @@ const inner: readonly Macro[] = [
       'hex(boc)',
       'digits',
       `CASE WHEN starts_with(digits, 'B5EE9C72') THEN ${once(
-        "{'size': ('0x' || substr(digits, 10, 1))::INTEGER % 8, 'bytes': ('0x' || substr(digits, 11, 2))::INTEGER}",
+        "{'size': TRY_CAST('0x' || substr(digits, 10, 1) AS INTEGER) % 8, 'bytes': TRY_CAST('0x' || substr(digits, 11, 2) AS INTEGER)}",
         'own',
         `substr(digits, 17 + 2 * (4 * own.size + own.bytes + CASE WHEN substr(digits, 9, 1) < '8' THEN 0
-          ELSE own.bytes * ('0x' || lpad(substr(digits, 13, 2 * own.size), 16, '0'))::UBIGINT::INTEGER END))`,
+          ELSE own.bytes * TRY_CAST(('0x' || lpad(substr(digits, 13, 2 * own.size), 16, '0'))::UBIGINT AS INTEGER)::BIGINT END))`,
       )} END`,
     ),
   },
   {
     call: '_nibbles(digits, start, count)',
-    doc: 'number in at most 31 hex digits from a place, counted from 0',
-    body: `TRY_CAST(('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
-      + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT AS DECIMAL(38, 0))`,
+    doc: 'number in at most 31 hex digits from a place, counted from 0; null if there are fewer digits',
+    body: `TRY_CAST(CASE WHEN length(digits) >= start + count THEN ('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
+      + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT END AS DECIMAL(38, 0))`,
   },
   {
     call: '_is_positive(high, low)',
@@ -171,10 +171,11 @@ export const macros: readonly Macro[] = [
   },
   {
     call: 'in_tokens(amount, decimals)',
-    doc: 'an amount of a jetton in whole tokens: DECIMAL(38,9), rounded down; null if it does not fit',
-    body: `TRY_CAST(TRY_CAST(CASE WHEN decimals <= 9
+    doc: 'an amount of a jetton in whole tokens: DECIMAL(38,9), rounded down; null if it does not fit, and for decimals outside 0 to 255',
+    body: `TRY_CAST(TRY_CAST(CASE WHEN decimals BETWEEN 0 AND 9
         THEN TRY_CAST(amount AS DECIMAL(29, 0))::HUGEINT * ('1' || repeat('0', (9 - decimals)::INTEGER))::HUGEINT
-        ELSE amount::HUGEINT // ('1' || repeat('0', least(decimals - 9, 38)::INTEGER))::HUGEINT END AS DECIMAL(29, 0))
+        WHEN decimals BETWEEN 10 AND 255
+        THEN amount::HUGEINT // ('1' || repeat('0', least(decimals - 9, 38)::INTEGER))::HUGEINT END AS DECIMAL(29, 0))
       * 0.000000001::DECIMAL(9, 9) AS DECIMAL(38, 9))`,
   },
   {
