@@ -5,6 +5,7 @@
 -- inputs: actions
 -- optional: messages
 -- incremental: block_date
+-- before: 1000
 -- units: amounts in the smallest unit of the asset
 -- columns:
 --   tx_hash: first transaction that the source lists for the swap
@@ -15,7 +16,7 @@
 --   project: exchange: stonfi, dedust, tonco, coffee; null if the source does not say
 --   version: version of the exchange's contracts; null if the source does not say
 --   trader_address: account that made the swap
---   pool_address: pool that paid, by the opcode of its message; null for several pools, for another exchange, and without messages
+--   pool_address: pool that paid, by the opcode of its message; null for several pools, for another exchange, without messages, and if it paid more than 1,000 masterchain blocks before the day
 --   token_sold_address: jetton that the trader sold; the all-zero address is TON
 --   token_bought_address: jetton that the trader bought; the all-zero address is TON
 --   amount_sold_raw: amount sold

@@ -124,6 +124,23 @@ test('after more blocks, only their day is rebuilt, and the rows are those of a 
   expect(await hashMarts(grown, names)).toEqual(await hashMarts(whole, names));
 });
 
+test('swaps whose pool paid on the day before are those of a single build when that day comes later', async () => {
+  const grown = join(freshFolder(), 'w');
+  const pipelines = ['transactions', 'actions'];
+  const names = ['dex_swaps', 'dex_volumes_daily'];
+  await exportSandbox('5000:5019', pipelines, grown);
+  await exportSandbox('4999:4999', ['blocks'], grown);
+  await buildMarts(grown, { names });
+  await exportSandbox('4980:4999', pipelines, grown);
+  const builds = await buildMarts(grown, { names: ['dex_swaps'] });
+  expect(builds.map(({ days }) => days)).toEqual([['2026-05-01', '2026-05-02']]);
+  await buildMarts(grown, { names });
+  const whole = join(freshFolder(), 'w');
+  await exportSandbox('4980:5019', pipelines, whole);
+  await buildMarts(whole, { names });
+  expect(await hashMarts(grown, names)).toEqual(await hashMarts(whole, names));
+});
+
 test('a one-file warehouse holds the same rows', async () => {
   const path = join(freshFolder(), 'w.duckdb');
   await exportSandbox('4990:5009', ['transactions', 'actions', 'jetton_transfers', 'nft_transfers'], path);
