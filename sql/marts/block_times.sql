@@ -18,8 +18,10 @@
 --   median_interval (seconds): median time between consecutive blocks of a shard
 --   longest_interval (seconds): longest time between consecutive blocks of a shard
 WITH gaps AS (
-  SELECT *, gen_utime - lag(gen_utime) OVER (PARTITION BY block_date, workchain, shard ORDER BY seqno) AS gap
+  -- The block before is another one after a split or merge, and where blocks are missing.
+  SELECT *, CASE WHEN seqno = lag(seqno) OVER own + 1 THEN gen_utime - lag(gen_utime) OVER own END AS gap
   FROM blocks
+  WINDOW own AS (PARTITION BY block_date, workchain, shard ORDER BY seqno)
 )
 SELECT
   block_date,

@@ -52,6 +52,29 @@ test('jetton_changes_daily: an order of which the server does not say whether it
   ]);
 });
 
+test('block_times: blocks on both sides of a split, of a merge, or of missing blocks are not consecutive', async () => {
+  const block = (workchain: number, shard: number, seqno: number, utime: number) =>
+    `'2026-05-01', ${workchain}, ${shard}, ${seqno}, ${utime}, 1, ${seqno}`;
+  await table(
+    'blocks',
+    'block_date DATE, workchain INTEGER, shard BIGINT, seqno INTEGER, gen_utime BIGINT, tx_count INTEGER, mc_block_seqno INTEGER',
+    ...[block(-1, 0, 1, 0), block(-1, 0, 2, 3), block(-1, 0, 9, 90)],
+    ...[
+      block(0, 8, 1, 0),
+      block(0, 8, 2, 2),
+      block(0, 4, 3, 4),
+      block(0, 4, 4, 5),
+      block(0, 8, 6, 100),
+      block(0, 8, 7, 101),
+    ],
+  );
+  const columns = 'workchain, block_count, mean_interval_ms, median_interval, longest_interval';
+  expect(await selected('block_times', columns)).toEqual([
+    ['-1', '3', '3000', '3', '3'],
+    ['0', '6', '1333', '1', '2'],
+  ]);
+});
+
 describe('what a token or a sender makes up', () => {
   test('in_tokens is null for decimals that are no uint8, and rounds amounts down for many', async () => {
     expect(

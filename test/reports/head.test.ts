@@ -78,6 +78,12 @@ describe('the change against the period before', () => {
     const [before, after] = [await of('2026-05-02', '*'), await of('2026-05-03', '*')];
     expect(before).toBeGreaterThan(after);
     const html = await daily({ from: '2026-05-03', to: '2026-05-03' }, 'html');
+test('the time between blocks is not that of blocks that are missing', async () => {
+  const { block_times: times } = JSON.parse(await daily({ from: '2026-05-02', to: '2026-05-03' }, 'json')).blocks;
+  for (const { longest_seconds: longest } of times.rows) expect(longest).toBeLessThanOrEqual(1);
+  expect(times.rows).not.toEqual([]);
+});
+
     const count = (number: number) => number.toLocaleString('en-US');
     const text = `▼ −${((100 * (before - after)) / before).toFixed(1)} %`;
     expect(html).toContain(
