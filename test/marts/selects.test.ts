@@ -75,6 +75,61 @@ test('block_times: blocks on both sides of a split, of a merge, or of missing bl
   ]);
 });
 
+describe('jetton_holders_daily', () => {
+  const readings = 'address TEXT, jetton TEXT, owner TEXT, balance_decimal DECIMAL(38,0), _read_at TIMESTAMP';
+  const changes = 'block_date DATE, jetton_master TEXT, owner TEXT, change DECIMAL(38,0)';
+  const columns = 'block_date, holder_count, joined_count, left_count, amount';
+
+  test('counts changes back to the reading of the wallets, and on from it', async () => {
+    await table(
+      'jetton_wallets',
+      readings,
+      "'a', 'J', 'A', 100, '2026-05-03 12:00:00'",
+      "'b', 'J', 'B', 0, '2026-05-03 12:00:00'",
+    );
+    await table(
+      'jetton_changes_daily',
+      changes,
+      ...[
+        "'2026-05-02', 'J', 'A', 40",
+        "'2026-05-03', 'J', 'A', 60",
+        "'2026-05-04', 'J', 'A', -30",
+        "'2026-05-04', 'J', 'B', 30",
+      ],
+      ...["'2026-05-05', 'J', 'A', -70", "'2026-05-05', 'J', 'C', 70"],
+    );
+    expect(await selected('jetton_holders_daily', columns)).toEqual([
+      ['2026-05-02', '1', '1', '0', '40'],
+      ['2026-05-03', '1', '0', '0', '100'],
+      ['2026-05-04', '2', '1', '0', '100'],
+      ['2026-05-05', '2', '1', '1', '100'],
+    ]);
+  });
+
+  test('takes each wallet from its own last reading', async () => {
+    await table(
+      'jetton_wallets',
+      readings,
+      ...[
+        "'a', 'J', 'A', 7, '2026-05-01 12:00:00'",
+        "'a', 'J', 'A', 5, '2026-05-02 12:00:00'",
+        "'b', 'J', 'B', 9, '2026-05-04 12:00:00'",
+      ],
+    );
+    await table(
+      'jetton_changes_daily',
+      changes,
+      "'2026-05-03', 'J', 'A', -5",
+      "'2026-05-03', 'J', 'B', 5",
+      "'2026-05-04', 'J', 'B', 4",
+    );
+    expect(await selected('jetton_holders_daily', columns)).toEqual([
+      ['2026-05-03', '1', '1', '1', '5'],
+      ['2026-05-04', '1', '0', '0', '9'],
+    ]);
+  });
+});
+
 describe('what a token or a sender makes up', () => {
   test('in_tokens is null for decimals that are no uint8, and rounds amounts down for many', async () => {
     expect(
