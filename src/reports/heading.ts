@@ -1,5 +1,6 @@
 import { choicesFor } from '../core/did-you-mean.ts';
 import { type UsageError, usage } from '../core/errors.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
@@ -80,7 +81,7 @@ async function readPeriod({ front, blocks, path }: ReportDef, query: Query): Pro
   const result = await (period === undefined
     ? query(`SELECT local_time(min(block_time)) AS first_time, local_time(max(block_time)) AS last_time
         FROM _headers WHERE workchain = -1`)
-    : query(`SELECT first_time, last_time FROM ${period} LIMIT 1`));
+    : query(`SELECT first_time, last_time FROM ${quoteName(period)} LIMIT 1`));
   const [from, to] = timesOf(result);
   return from === undefined || to === undefined ? null : { from, to };
 }
