@@ -1,6 +1,7 @@
 import { isIdentifier } from './identifiers.ts';
 import type { QueryResult, RowStream, Stream } from './query-result.ts';
 import type { RelationSource } from './relation-writer.ts';
+import { textOf } from './row-text.ts';
 
 /** Texts that spreadsheets calculate when they open a CSV file. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -44,8 +45,11 @@ export function resultWithoutFormulas({ columns, rows }: QueryResult): QueryResu
 }
 
 function guarded<T>(value: T, onGuarded?: () => void): T | string {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  // Bytes and members of unions are printed as text as well.
+  const text = textOf(value);
   // Addresses and hashes can begin with a sign, but are no formulas; other programs join by them.
-  if (typeof value !== 'string' || !FORMULA.test(value) || NUMBER.test(value) || isIdentifier(value)) return value;
+  if (text === undefined || !FORMULA.test(text) || NUMBER.test(text) || isIdentifier(text)) return value;
   onGuarded?.();
-  return `'${value}`;
+  return `'${text}`;
 }

@@ -35,6 +35,17 @@ describe('a CSV file', () => {
     ]);
   });
 
+  test('shows what is printed as a hostile text as text, whatever its type', async () => {
+    const { stderr } = await send(
+      `SELECT '=1+1'::BLOB AS bytes, union_value(s := '@SUM(A1)') AS "either", -5.50 AS price, -1e-7 AS small, (-5)::HUGEINT AS whole`,
+      'types.csv',
+    );
+    expect(stderr).toContain('warning: 2 values');
+    expect(readFileSync(join(folder, 'types.csv'), 'utf8')).toBe(
+      "bytes,either,price,small,whole\n'=1+1,'@SUM(A1),-5.50,-1e-7,-5\n",
+    );
+  });
+
   test('keeps them on request', async () => {
     const { stderr } = await send("SELECT '=1+1' AS words", 'kept.csv', '--keep-formulas');
     expect([stderr, readFileSync(join(folder, 'kept.csv'), 'utf8')]).toEqual([
