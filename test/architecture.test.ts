@@ -93,6 +93,23 @@ describe('tests that are skipped where something is missing', () => {
   });
 });
 
+test('tests that `npm test` leaves out use commands and options that docs/cli.md describes', () => {
+  const cli = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+  // An option of Node.
+  const isKnown = (word: string): boolean => word === '--import' || new RegExp(`\\b${word}\\b|\\s${word}\\b`).test(cli);
+  const unknown = ['crash', 'soak'].flatMap((folder) =>
+    readdirSync(join(root, 'test', folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.m?[jt]s$/.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(join(root, 'test', folder, file), 'utf8');
+        const options = [...text.matchAll(/'(--[a-z][a-z-]*)'/g)].map(([, option = '']) => option);
+        const commands = [...text.matchAll(/\b[tT]onlake\(\[\s*'([a-z]+)'/g)].map(([, name]) => `tonlake ${name}`);
+        return [...options, ...commands].filter((word) => !isKnown(word)).map((word) => `${file}: ${word}`);
+      }),
+  );
+  expect(unknown).toEqual([]);
+});
+
 test('no test replaces a part of ours', () => {
   const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.ts$/.test(file),

@@ -15,7 +15,6 @@ import {
   startS3Relay,
   useS3,
 } from '../objects/s3-server.ts';
-import { hasRedis, startRedis } from '../redis-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { chanceOf } from './scenario.ts';
@@ -85,35 +84,6 @@ describe.each(stores)('every table of a warehouse in $name has the rows of one i
       await finished(...[1, 2, 3, 4].map((slice) => runAll(warehouse, '--slice', `${slice}/4`)));
       await finished(runAll(warehouse));
       await expectSame(warehouse);
-    });
-
-    /** A run that asks three workers through each of some queues. */
-    async function runQueued(warehouse: string, urls: readonly string[]): Promise<void> {
-      const workers = urls.flatMap((url) =>
-        [1, 2, 3].map(() => {
-          const own = ['--network', sandbox.url, '--warehouse', warehouse, '--queue', url];
-          return startTonlake(['worker', ...own], { env });
-        }),
-      );
-      const asking = urls.map((url) => runAll(warehouse, '--queue', url, '--order-blocks', '20'));
-      await finished(...asking);
-      for (const worker of workers) worker.kill('SIGTERM');
-      for (const { finished: ended } of workers) expect(await ended).toMatchObject({ code: 130 });
-    }
-
-    test.skipIf(!hasRedis)('after a queue with three workers', async () => {
-      const redis = await startRedis();
-      await runQueued('s3://lake/queued', [redis.url]);
-      await expectSame('s3://lake/queued');
-    });
-
-    test.skipIf(!hasRedis)('after two runs at once that ask for the same range through different queues', async () => {
-      const servers = [await startRedis(), await startRedis()];
-      await runQueued(
-        's3://lake/asked-twice',
-        servers.map(({ url }) => url),
-      );
-      await expectSame('s3://lake/asked-twice');
     });
 
     test(`after a run whose store fails at every tenth request (TONLAKE_CRASH_SEED=${SEED})`, async () => {
