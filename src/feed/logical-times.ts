@@ -14,10 +14,14 @@ export interface RowLimits {
 
 /** Entries that have the newest rows of at least one block. @param entries oldest first */
 export function newestEntries(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
-  return entries.filter((entry, at) => {
-    const later = entries.slice(at + 1).flatMap(spansOf);
-    return subtractSpans(spansOf(entry), unionSpans(later)).length > 0;
-  });
+  const newest: LedgerEntry[] = [];
+  let later: readonly Span[] = [];
+  for (const entry of entries.toReversed()) {
+    const own = spansOf(entry);
+    if (subtractSpans(own, later).length > 0) newest.push(entry);
+    later = unionSpans([...later, ...own]);
+  }
+  return newest.reverse();
 }
 
 /**

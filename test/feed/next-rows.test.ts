@@ -248,6 +248,23 @@ describe('a merged entry of a list', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(10 + 2);
   });
 
+  test('is planned with a few looks at each entry before it', () => {
+    const model = new Model('jetton_transfers');
+    for (let at = 0; at < 200; at++) model.act({ kind: 'commit', size: 2 });
+    model.act({ kind: 'merge', which: 0, count: 200 });
+    let looks = 0;
+    const log = model.all.map(({ spans, ...entry }) => ({
+      ...entry,
+      get spans() {
+        looks++;
+        return spans;
+      },
+    }));
+    const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
+    expect(planNext({ log, ledger: model.ledger, followed, batchRows: 10 }, EMPTY).rows).toBeDefined();
+    expect(looks).toBeLessThan(20 * log.length);
+  });
+
   test('is planned once for each piece', async () => {
     const model = new Model('jetton_transfers');
     model.act({ kind: 'commit', size: 2 });
