@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { JobError } from '../core/errors.ts';
+import { failedWith } from '../core/failed-with.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { requestWhole } from '../http/whole-response.ts';
 
@@ -41,11 +42,12 @@ export async function sendNotice(target: NoticeTarget, body: string, options: No
 
 async function post(url: string, body: string, signal: AbortSignal): Promise<void> {
   const { openRoute } = await import('../http/dispatcher.ts');
-  const { host, origin, pathname, search } = new URL(url);
+  const { host, origin, pathname, search, username, password } = new URL(url);
   const limits = { concurrency: 1, timeoutMs: NOTICE_MS, maxBytes: RESPONSE_BYTES };
   const { dispatcher } = openRoute({ baseUrl: origin, ...limits, env: process.env });
   try {
-    const headers = { 'content-type': 'application/json' };
+    const authorization = username === '' && password === '' ? {} : { authorization: basicOf(username, password) };
+    const headers = { 'content-type': 'application/json', ...authorization };
     const request = { method: 'POST', origin, path: `${pathname}${search}`, headers, body } as const;
     const { status } = await requestWhole({ ...request, dispatcher, signal, timeoutMs: NOTICE_MS }).catch(() => {
       // undici's message may contain the URL, which may contain a secret.
@@ -54,6 +56,20 @@ async function post(url: string, body: string, signal: AbortSignal): Promise<voi
     if (status < 200 || status >= 300) throw new NoticeFailure(`${host} answered ${status}`);
   } finally {
     await dispatcher.destroy();
+  }
+}
+
+/** User and password of a URL as a header. */
+function basicOf(...parts: readonly [user: string, password: string]): string {
+  return `Basic ${Buffer.from(parts.map(unescaped).join(':')).toString('base64')}`;
+}
+
+/** A URL may contain a percent sign that escapes nothing. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 
@@ -66,12 +82,20 @@ async function runProgram(
   await new Promise<void>((resolve, reject) => {
     const output = stdout === 'stderr' ? 2 : 'ignore';
     // With the `timeout` of spawn, this process would wait for a program that does not exist.
-    const child = spawn(program, args, { stdio: ['pipe', output, 'inherit'], signal });
+    // In its own process group, because a shell starts further processes.
+    const child = spawn(program, args, { stdio: ['pipe', output, 'inherit'], detached: true });
+    const end = (): void => {
+      killGroup(child.pid);
+      reject(new NoticeFailure(`${program} took too long`, { cause: signal.reason }));
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
     child.once('error', (cause) => {
-      const why = signal.aborted ? `${program} took too long` : `${program} cannot be started`;
-      reject(new NoticeFailure(why, { cause }));
+      signal.removeEventListener('abort', end);
+      reject(new NoticeFailure(`${program} cannot be started`, { cause }));
     });
     child.once('close', (code, killed) => {
+      signal.removeEventListener('abort', end);
       if (code === 0) resolve();
       else reject(new NoticeFailure(`${program} exited with ${killed ?? code}`));
     });
@@ -79,6 +103,16 @@ async function runProgram(
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(body);
   });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch (error) {
+    // The group has just ended.
+    if (!failedWith(error, 'ESRCH')) throw error;
+  }
 }
 
 function noticeFailed(why: string, cause: unknown): JobError {

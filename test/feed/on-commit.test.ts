@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createGate } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DeliveryError } from '../../src/core/errors.ts';
@@ -115,6 +115,45 @@ test('a URL gets each line by POST, until it answers with success; its path is i
     'taken',
   ]);
   expect(new Set(bodies)).toEqual(new Set(['POST application/json {"number":1}\n']));
+});
+
+test.each([
+  ['user:s3cr%40t@', `Basic ${Buffer.from('user:s3cr@t').toString('base64')}`],
+  ['to%ken@', `Basic ${Buffer.from('to%ken:').toString('base64')}`],
+  ['', undefined],
+])('a URL that begins with http://%s is sent to with user and password', async (user, authorization) => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers.authorization);
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  onTestFinished(() => void server.close());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('NO_PROXY', '*');
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const target = parseDeliveryTarget(`http://${user}127.0.0.1:${(server.address() as AddressInfo).port}/hook`, {});
+  expect(target.name).not.toContain('@');
+  await sendTo(target, '{"number":1}\n', new AbortController().signal);
+  expect(asked).toEqual([authorization]);
+});
+
+test('a command that takes too long ends with all programs that it started', async () => {
+  const tooLong = new AbortController();
+  let disconnected = (): void => undefined;
+  const isGone = new Promise<void>((resolve) => {
+    disconnected = resolve;
+  });
+  const server = createGate((socket) => {
+    socket.on('close', disconnected).on('error', disconnected).resume();
+    tooLong.abort(new Error('enough'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const program = `'${process.execPath}' -e 'require("net").connect(${port}, "127.0.0.1").unref(); setInterval(() => {}, 1000)'`;
+  const sending = sendTo(parseDeliveryTarget(`${program} | cat`, {}), 'line\n', tooLong.signal);
+  await expect(sending).rejects.toThrow('sh took too long');
+  await isGone;
+  server.close();
 });
 
 test('a URL is reached through the proxy of the environment, as a source is', async () => {
