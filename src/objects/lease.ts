@@ -44,9 +44,16 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
   const lost = new AbortController();
   let work: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
-    const next = encode({ ...own.lease, renewals: own.lease.renewals + 1 });
-    if (await objects.putInPlaceOf(key, own.bytes, next.bytes)) own = next;
-    else lost.abort(taken(options));
+    const next = renewed(own.lease);
+    if (await objects.putInPlaceOf(key, own.bytes, next.bytes)) {
+      own = next;
+      return;
+    }
+    const stored = await objects.get(key);
+    if (stored === undefined || !next.bytes.equals(stored)) return lost.abort(taken(options));
+    // The last renewal was put, but its answer was lost.
+    own = next;
+    return renew();
   };
   const timer = setInterval(() => {
     // A failed renewal is retried by the next one; after a minute, another process may have taken the lease.
@@ -59,7 +66,8 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
       clearInterval(timer);
       await work;
       const stored = await objects.get(key);
-      if (stored !== undefined && own.bytes.equals(stored)) await objects.remove([key]);
+      const isOwn = [own, renewed(own.lease)].some(({ bytes }) => stored !== undefined && bytes.equals(stored));
+      if (isOwn) await objects.remove([key]);
     },
   };
 }
@@ -78,6 +86,10 @@ async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHold
 
 async function putTimes(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, number>> {
   return new Map((await objects.list(prefix)).map(({ key, putAt }) => [key, putAt]));
+}
+
+function renewed(lease: LeaseHolder): ReturnType<typeof encode> {
+  return encode({ ...lease, renewals: lease.renewals + 1 });
 }
 
 function encode(lease: LeaseHolder): { readonly lease: LeaseHolder; readonly bytes: Buffer } {
