@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { usage } from '../core/errors.ts';
+import { linkSignals } from '../http/linked-signal.ts';
 import { collectRows, type QueryResult } from '../sql/query-result.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { openQueries, type QueryOptions } from '../warehouse/query/query.ts';
@@ -66,11 +67,18 @@ export async function open(options: OpenOptions = {}): Promise<Lake> {
     },
   });
   const turns = new PQueue({ concurrency: 1 });
-  const read = (sql: string, parameters?: QueryParameters, { signal }: QueryCall = {}): Promise<QueryResult> =>
-    turns.add(() => {
-      const work = (): Promise<QueryResult> => queries.read(sql, collectRows, parameters);
-      return signal === undefined ? work() : interruptible(queries, signal, work);
-    });
+  const read = (sql: string, parameters?: QueryParameters, { signal }: QueryCall = {}): Promise<QueryResult> => {
+    const waiting = linkSignals([signal]);
+    return turns.add(
+      () => {
+        // From here on, the turn ends only with the query, which the next one must not overlap.
+        waiting.release();
+        const work = (): Promise<QueryResult> => queries.read(sql, collectRows, parameters);
+        return signal === undefined ? work() : interruptible(queries, signal, work);
+      },
+      { signal: waiting.signal },
+    );
+  };
   return {
     query: async (...call) => rowsOf(await read(...call)),
     columns: async (...call) => {

@@ -113,6 +113,21 @@ function fresh(): string {
   return join(freshFolder(), 'w');
 }
 
+test('an abort ends a query that waits for its turn, and the one before it goes on', async () => {
+  const lake = await library.open({ warehouse });
+  const first = new AbortController();
+  const slow = lake.query(SLOW, {}, { signal: first.signal });
+  const second = new AbortController();
+  const waiting = lake.query('SELECT 1 AS one', {}, { signal: second.signal });
+  second.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  first.abort(new Error('too slow'));
+  const third = lake.query('SELECT 1 AS one');
+  await expect(slow).rejects.toThrow('too slow');
+  expect(await third).toEqual([{ one: 1 }]);
+  await lake.close();
+});
+
 test('a run that is aborted commits what it has proven, and the next one brings the rest', async () => {
   const path = fresh();
   const end = new AbortController();
