@@ -254,7 +254,8 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
     const exporting: OpenExport = { ...following.exporting, loaders, session };
     const outage = new Outage(effects, reporter.report);
     const bounds = sessionBounds(session, effects);
-    const requested = await resolveRange(parseRange(options.backfill), bounds);
+    const parts = parseRange(options.backfill);
+    const requested = await outage.waitOut(() => resolveRange(parts, bounds), stop, session);
     const spans = subtractSpans(requested, [{ from, to: Number.MAX_SAFE_INTEGER }]);
     const rounds = new Rounds({ chain, concurrency: options.concurrency, isRestoring: true });
     const exportOlder = async (): Promise<boolean> => {

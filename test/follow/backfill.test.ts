@@ -30,6 +30,29 @@ test('a backfill runs beside the head, and both have the rows of a run', async (
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });
 
+test('a backfill whose first block cannot be found for a while waits, and the head goes on', async () => {
+  const { effects, sandbox } = await startGrowing(300);
+  const down = { from: Number.POSITIVE_INFINITY, ms: 120_000 };
+  sandbox.answer = ({ path, query, forward }) => {
+    const isByTime = path === '/blocks' && query.has('start_utime');
+    if (isByTime) down.from = Math.min(down.from, effects.elapsed());
+    return isByTime && effects.elapsed() < down.from + down.ms ? { status: 502, body: '' } : forward();
+  };
+  const seen = new Set<string>();
+  const options = { pipelines: ['blocks'], network: sandbox.url, effects, lagMs: 10_000, from: '-1:' };
+  const { report, events } = await followUntil(
+    (event) => {
+      if (event.event === 'backfill') seen.add('backfill');
+      if (event.event === 'lag' && event.block >= HEAD + 300) seen.add('head');
+      return seen.size === 2;
+    },
+    { ...options, warehouse: join(freshFolder(), 'w'), backfill: '2026-05-01T23:33:' },
+  );
+  expect(events).toContainEqual(expect.objectContaining({ event: 'waiting', code: 'gateway-error' }));
+  expect(events).toContainEqual(expect.objectContaining({ event: 'backfill', complete: true, missing: 0 }));
+  expect(report.complete).toBe(true);
+});
+
 test('a backfill that fails ends the head, too', async () => {
   const { effects, sandbox } = await startGrowing(300);
   const options = { pipelines: ['blocks'], network: sandbox.url, effects, lagMs: 10_000, from: '-1:' };
