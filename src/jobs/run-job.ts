@@ -46,7 +46,7 @@ export type JobEvent =
 
 export interface JobOutcome {
   readonly record: JobRecord;
-  /** The failure of the run; undefined if it did not fail. */
+  /** The failure of the run, or why it lost its lease; undefined if it did not fail. */
   readonly error: unknown;
 }
 
@@ -71,11 +71,14 @@ export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
 async function runLocked(options: JobRunOptions): Promise<JobOutcome> {
   const { job, effects } = options;
   const lock = await lockRun(job, effects);
-  const link = linkSignals([options.stop, 'lost' in lock ? lock.lost : undefined]);
+  const lost = 'lost' in lock ? lock.lost : undefined;
+  const link = linkSignals([options.stop, lost]);
   try {
     const history = await JobHistory.open(job.warehouse, job.name);
     await history.tidy();
-    return await new JobRun({ ...options, stop: link.signal }, history, await history.read()).run();
+    const outcome = await new JobRun({ ...options, stop: link.signal }, history, await history.read()).run();
+    const isCut = outcome.record.state === 'interrupted' && lost?.aborted === true;
+    return isCut ? { ...outcome, error: lost.reason } : outcome;
   } finally {
     link.release();
     await lock.release();
@@ -285,11 +288,17 @@ function willBeRetried({ state, trigger }: JobRecord, error: unknown): boolean {
   return state === 'failed' && trigger !== 'manual' && isTransient(error);
 }
 
-/** True if a scheduled run fails with the same code as its last attempt, which has already sent a notification. */
+/** True if a scheduled run fails with the same code as in the last attempt that sent a notification. */
 function isRepeated({ state, trigger, due, error }: JobRecord, records: readonly JobRecord[]): boolean {
   if (state !== 'failed' || trigger === 'manual') return false;
-  const before = records.findLast((record) => record.due === due && record.state === 'failed');
+  const before = records.findLast(
+    (record) => record.due === due && record.state === 'failed' && record.steps.some(isSentNotice),
+  );
   return before !== undefined && before.error?.code === error?.code;
+}
+
+function isSentNotice({ kind, status }: StepResult): boolean {
+  return kind === 'notify' && status === 'done';
 }
 
 /** Ends an unfinished run that is not resumed: completes publishing, or abandons the run. */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { formatError, SourceError } from '../../src/core/errors.ts';
+import { formatError, SourceError, StoreError } from '../../src/core/errors.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import type { JobActions } from '../../src/jobs/job-actions.ts';
 import { JobHistory, lockJobs } from '../../src/jobs/run-history.ts';
@@ -545,6 +545,27 @@ notify:
       { name: 'on-success', status: 'failed', message: 'no such program' },
       { name: 'always', status: 'failed', message: 'no such program' },
     ]);
+  });
+
+  test('of a failure are sent once it will not be tried again, and again only if it fails otherwise', async () => {
+    const job = await freshPlace().job(`${HEAD}range: yesterday\nnotify: [{command: [on-failure]}]\n`);
+    const told: string[] = [];
+    const failWith = async (code: string, retryable: boolean, isTold = true): Promise<void> => {
+      const preflight = async () => [{ name: 'write', error: new StoreError(code, { code, retryable }) }];
+      const notify = async (): Promise<void> => {
+        if (!isTold) throw new Error('the mail server is down');
+        told.push(`${code}, ${retryable ? 'for now' : 'for good'}`);
+      };
+      await runFaked(job, { preflight, notify }, { trigger: 'schedule' });
+    };
+    await failWith('away', true);
+    expect(told).toEqual([]);
+    await failWith('denied', false, false);
+    await failWith('denied', false);
+    await failWith('denied', false);
+    await failWith('away', true);
+    await failWith('denied', false);
+    expect(told).toEqual(['denied, for good']);
   });
 
   test('an address of a webhook is in no record, only its host', async () => {

@@ -19,7 +19,7 @@ export type FakedOutcome = JobOutcome & { readonly asked: Asked };
 export async function runFaked(
   job: Job,
   over: FakeActions = {},
-  given: Partial<Pick<JobRunOptions, 'due' | 'effects' | 'stop'>> = {},
+  given: Partial<Pick<JobRunOptions, 'due' | 'effects' | 'stop' | 'trigger'>> = {},
 ): Promise<FakedOutcome> {
   const { actions, asked } = fakeActions(over);
   return { ...(await runJob({ job, actions, effects: realEffects, due: NIGHT, ...given })), asked };
