@@ -131,6 +131,13 @@ function parseEnd(text: string, part: string, side: 'from' | 'to'): RangeEnd {
   if (length !== undefined && Number(length) > 0) {
     return { kind: 'last', hours: Number(length) * (measure?.toLowerCase() === 'd' ? 24 : 1) };
   }
+  if (/^-\d[\d_.]*m$/.test(text)) {
+    throw usage(
+      'blocks, days or hours before the end',
+      JSON.stringify(text),
+      'minutes cannot be counted; -12h: is the last 12 hours, -5M: the last 5 million blocks',
+    );
+  }
   const match = /^([+-]?)(\d[\d_]*(?:\.\d+)?)([KMB]?)$/i.exec(text);
   if (match === null) throw wrongRange(text, part);
   const [, sign = '', digits = '', unit = ''] = match;

@@ -28,8 +28,8 @@ const EXAMPLES = 'yesterday, last 7 days, since last run, 2026-05-01 or 47670000
 
 /** Parses the range of a job. @throws {UsageError} */
 export function parseJobRange(text: string | undefined, start: string | undefined): JobRange {
-  const words = text?.trim().toLowerCase().split(/\s+/).join(' ');
-  if (words === undefined) return { kind: 'none' };
+  if (text === undefined) return { kind: 'none' };
+  const words = text.trim().toLowerCase().split(/\s+/).join(' ');
   if (words === 'yesterday' || words === 'last day') return { kind: 'days', count: 1 };
   const [, count] = /^last (\d{1,4}) days?$/.exec(words) ?? [];
   if (count !== undefined && Number(count) > 0) return { kind: 'days', count: Number(count) };
@@ -41,7 +41,7 @@ export function parseJobRange(text: string | undefined, start: string | undefine
       'days are counted back from the run, in the time zone of the job',
     );
   }
-  return { kind: 'parts', parts: parseRange(words.toUpperCase()) };
+  return { kind: 'parts', parts: parseRange(text) };
 }
 
 function parseStart(start: string | undefined): readonly RangePart[] {

@@ -21,6 +21,8 @@ async function resolve(text: string): Promise<string> {
   return formatSpans(await resolveRange(parseRange(text), chain));
 }
 
+const MINUTES = 'minutes cannot be counted; -12h: is the last 12 hours, -5M: the last 5 million blocks';
+
 describe('a range', () => {
   test.each([
     ['1000:1499', '1000:1499'],
@@ -104,6 +106,9 @@ describe('a range', () => {
     ],
     ['-7d', 'expected a range such as', 'did you mean -7d:?'],
     ['-100', 'expected a range such as', 'did you mean -100:?'],
+    ['-5m:', 'expected blocks, days or hours before the end, got "-5m"', MINUTES],
+    ['-5m', 'expected blocks, days or hours before the end, got "-5m"', MINUTES],
+    ['-1.5m:2000000', 'expected blocks, days or hours before the end, got "-1.5m"', MINUTES],
   ])('%s is refused with a hint', (text, message, hint) => {
     expect(() => parseRange(text)).toThrow(
       expect.objectContaining({ message: expect.stringContaining(message), hint }),

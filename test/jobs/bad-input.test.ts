@@ -63,6 +63,7 @@ const LINES: Readonly<Record<string, string | RegExp>> = {
   'iceberg: {catalogue: "http://host"}': 'got "catalogue" (jobs/nightly.yaml:4:11); hint: did you mean catalog?',
   'range: 2026-02-30': 'got "2026-02-30"',
   'range: last 0 days': 'got "last 0 days" (jobs/nightly.yaml:3:8)',
+  'range: "-5m:"': 'expected blocks, days or hours before the end, got "-5m"',
   'range: since last run':
     'expected start with the range since last run, got nothing (jobs/nightly.yaml:3:8); hint: set start: 2026-05-01',
   'range: since last run\nstart: "1:5"': 'expected a day or a masterchain seqno, got "1:5"',
