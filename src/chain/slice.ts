@@ -37,9 +37,7 @@ export function requireFixedRange(
   openDays: readonly string[],
 ): void {
   const [day] = openDays;
-  const moving =
-    parts.find(({ from, to }) => isMoving(from, to))?.text ??
-    (day === undefined ? undefined : `${day}, which is not over`);
+  const moving = movingPart(parts)?.text ?? (day === undefined ? undefined : `${day}, which is not over`);
   if (moving === undefined) return;
   throw usage(
     'a range with fixed ends for slices',
@@ -48,7 +46,11 @@ export function requireFixedRange(
   );
 }
 
-/** True if an end depends on the head or on today. */
+/** A part of a range that means other blocks later: it depends on the head or on today. */
+export function movingPart(parts: readonly RangePart[]): RangePart | undefined {
+  return parts.find(({ from, to }) => isMoving(from, to));
+}
+
 function isMoving(from: RangeEnd, to: RangeEnd): boolean {
   if (to.kind === 'open' || from.kind === 'days-ago' || to.kind === 'days-ago') return true;
   return from.kind === 'open' && to.kind === 'ahead';

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { parseRange } from '../chain/range.ts';
+import { movingPart } from '../chain/slice.ts';
 import { formatError } from '../core/errors.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
@@ -105,7 +107,9 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
   }
   const failure = output.finish();
   if (failure !== undefined) line.print(describeLastUnpublished(failure, head.publish));
-  line.print('interrupted: committed rows are kept; follow again to continue');
+  // Without --from, following begins where it began before.
+  const isMoving = options.from !== undefined && movingPart(parseRange(options.from)) !== undefined;
+  line.print(`interrupted: committed rows are kept; follow again${isMoving ? ' without --from' : ''} to continue`);
   process.exitCode = 130;
 }
 

@@ -1,6 +1,9 @@
+import { parseRange } from '../chain/range.ts';
+import { movingPart } from '../chain/slice.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
-import { shortSpans } from '../core/span.ts';
+import { formatSpans, shortSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
+import { isOfNow } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { describeContent } from '../proof/verdicts.ts';
@@ -31,7 +34,11 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   context.line.end();
   output.throwIfBroken();
   const isInterrupted = context.signal.aborted;
-  if (isInterrupted) context.line.print('interrupted: committed rows are kept; run the same command again to continue');
+  if (isInterrupted) {
+    const fixed = fixedRange(options, report);
+    const change = fixed === options.range ? '' : ` with --range ${fixed}`;
+    context.line.print(`interrupted: committed rows are kept; run the same command again${change} to continue`);
+  }
   const failure = output.finish();
   if (isInterrupted) {
     if (failure !== undefined) context.line.print(describeLastUnpublished(failure, live.publish));
@@ -71,7 +78,7 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   if (!report.complete) {
     const { isNew } = await requireKind(options.warehouse, options.store);
     const status = isNew ? '' : `see ${suggest('status', '', place)}; `;
-    return `${head}${read}${content}  ${status}${runAgain(options, what, network)} fetches the rest\n`;
+    return `${head}${read}${content}  ${status}${runAgain(options, what, report)} fetches the rest\n`;
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   const next = [suggest('sql', `"${query}"`, place), suggest('status', '', place), suggest('show')];
@@ -102,13 +109,18 @@ function stateOf({ complete, unproven }: RunReport, pipelines: readonly string[]
 }
 
 /** The command that continues the run, with the flags that decide what it writes and where. */
-function runAgain(
-  { range, slice, warehouse, store, from, history, registry }: RunOptions,
-  what: string,
-  network: string,
-): string {
+function runAgain(options: RunOptions, what: string, report: RunReport): string {
+  const { slice, warehouse, store, from, history, registry } = options;
+  const { network } = report;
+  const range = fixedRange(options, report);
   const words = history === true ? `${what} --history` : what;
   return suggest('run', words, { network, range, slice, warehouse, pipelines: registry?.folder, store, from });
+}
+
+/** The requested range; as blocks, if the same text would mean other blocks later. Lists of a whole network have none. */
+function fixedRange({ range, pipelines, registry }: RunOptions, { asked }: RunReport): string {
+  const needsBlocks = pipelines.some((name) => registry === undefined || !isOfNow(registry.pipeline(name)));
+  return needsBlocks && movingPart(parseRange(range)) !== undefined ? formatSpans(asked) : range;
 }
 
 /** An example query on an exported table. */
