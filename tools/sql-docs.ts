@@ -169,8 +169,11 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
 - A table in the query was never exported.
 - Blocks are missing or in quarantine, between the first and last block of the warehouse.
 - If the query filters by \`block_date\` or \`block_time\`, only the days and times that it asks for are checked. Each must be in the
-  warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
-  condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
+  warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, variables that the
+  script sets, \`WITH\` and views; an open condition (\`block_date >= ...\`) extends to the newest block. A condition that depends on rows
+  (\`block_date = (SELECT ...)\`), a function of \`block_time\` other than its date, or several functions of \`block_date\` names no days:
+  then the blocks between the first and the last of the warehouse are checked. Lists and lookups describe the present, so they are checked
+  by blocks only.
 - A mart has rows whose \`_coverage\` is \`missing\`, was not built for some days, or lacks commits of its inputs.
 
 \`_coverage\` and \`_freshness\` have the same as rows ([reports.md](reports.md#queries)), also for [other programs](notebooks.md#duckdb).

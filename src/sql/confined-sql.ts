@@ -68,7 +68,8 @@ export function confiningStatements(folders: readonly string[], limits: Confinem
 /** Prefixes of statements that only select, or only set or create something for their session. */
 const SELECTS = /^(\(|(select|with|from|values|table|describe|desc|show|summarize|pivot|unpivot)\b)/i;
 const EXPLAINS = /^explain\b(\s+analyze\b)?(\s*\([^)]*\))?\s*/i;
-const PREPARES = /^(set\s+variable|create\s+(or\s+replace\s+)?temp(orary)?)\s/i;
+const PREPARES =
+  /^(set\s+variable|create\s+(or\s+replace\s+)?temp(orary)?\s+(table|view|macro|function|sequence|type))\s/i;
 
 /**
  * Requires statements that only select, or set or create something for their session. Checked before DuckDB sees them, because preparing an

@@ -167,9 +167,9 @@ export class Database {
     }
     const hasAll = this.#threads === undefined;
     if (hasAll === (functions.length === 0)) return;
-    const { rows } = await this.query("SELECT current_setting('threads')");
-    await this.run(`SET threads = ${hasAll ? 1 : this.#threads}`);
-    this.#threads = hasAll ? BigInt(String(rows[0]?.[0])) : undefined;
+    const [threads] = (await this.query("SELECT current_setting('threads')")).rows.flat();
+    if (BigInt(String(threads)) !== (this.#threads ?? 1n)) await this.run(`SET threads = ${this.#threads ?? 1}`);
+    this.#threads = hasAll ? BigInt(String(threads)) : undefined;
   }
 
   /** Cancels the running statement, which rejects. */
@@ -282,6 +282,9 @@ export class Database {
     });
   }
 
+  /** How many statements a text has. @throws if DuckDB cannot parse it */
+  count = async (text: string): Promise<number> => (await this.#connection.extractStatements(text)).count;
+
   /** The tables that a statement names; none if DuckDB cannot parse it. */
   tablesIn(statement: string): readonly string[] {
     try {
@@ -366,10 +369,11 @@ export class Database {
 }
 
 /** An instance whose connections show times in UTC, whatever the time zone of this machine. */
-async function createInstance(path: string, settings: Readonly<Record<string, string>>) {
+async function createInstance(path: string, { lock_configuration, ...settings }: Readonly<Record<string, string>>) {
   const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
   const connection = await instance.connect();
   await connection.run("SET GLOBAL TimeZone = 'UTC'");
+  if (lock_configuration) await connection.run('SET lock_configuration = true');
   return { instance, connection };
 }
 
@@ -383,9 +387,9 @@ async function withRemoteErrors<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** True if a statement returns rows. */
-function returnsRows({ statementType }: DuckDBPreparedStatement): boolean {
+function returnsRows({ statementType: type }: DuckDBPreparedStatement): boolean {
   const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
-  return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
+  return [SELECT, EXPLAIN, EXECUTE].includes(type);
 }
 
 /** DuckDB checks the values itself. */

@@ -3,7 +3,10 @@ import { suggest } from '../core/suggest.ts';
 import { afterComments, COMMENT } from './comments.ts';
 
 /** Quoted texts and comments, which may contain semicolons, and semicolons. */
-const SKIPPED = new RegExp(String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|${COMMENT}|(\$\w*\$)[\s\S]*?\1|;`, 'g');
+const SKIPPED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_$])e'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|${COMMENT}|(\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)[\s\S]*?\1|;`,
+  'giu',
+);
 
 /** Splits a text into statements. Semicolons in quotes or comments do not count. */
 export function splitStatements(sql: string): readonly string[] {
@@ -37,10 +40,10 @@ export function severalResults(number: number, count: number): StoreError {
   );
 }
 
-/** The select inside a statement, and the temporary table or view that the statement creates from it. */
+/** The select inside a statement, and the temporary table, view or variable that the statement makes of it. */
 export interface SelectWithin {
   readonly select: string;
-  readonly creates: { readonly kind: 'table' | 'view'; readonly name: string } | undefined;
+  readonly creates: { readonly kind: 'table' | 'view' | 'variable'; readonly name: string } | undefined;
 }
 
 const CREATE =
@@ -53,8 +56,9 @@ export function selectWithin(statement: string): SelectWithin {
   if (explain !== undefined) return selectWithin(text.slice(explain.length));
   const [, copied] = /^copy\s*\(([\s\S]*)\)\s*to\b[\s\S]*$/i.exec(text) ?? [];
   if (copied !== undefined) return { select: copied, creates: undefined };
-  const [, value] = /^set\s+variable\s+(?:"[^"]+"|\w+)\s*(?:=|\bto\b)([\s\S]*)$/i.exec(text) ?? [];
-  if (value !== undefined) return { select: `SELECT ${value}`, creates: undefined };
+  const [, variable = '', value] = /^set\s+variable\s+("[^"]+"|\w+)\s*(?:=|\bto\b)([\s\S]*)$/i.exec(text) ?? [];
+  if (value !== undefined)
+    return { select: `SELECT ${value}`, creates: { kind: 'variable', name: variable.replaceAll('"', '') } };
   const [create, kind, name] = CREATE.exec(text) ?? [];
   if (create === undefined || name === undefined) return { select: text, creates: undefined };
   return {

@@ -235,6 +235,10 @@ describe('what a query cannot do', () => {
     `--\rexport database '${warehouse}/y'`,
     `explain export database '${warehouse}/y'`,
     `describe select * from read_csv('${secret}')`,
+    "create or replace temporary secret tonlake_warehouse (type http, bearer_token 'x')",
+    // Statements that begin within what a text like '...' ends with, if its marks are overlooked.
+    String.raw`create temp view v as select e'a\'' as a; set global threads = 2; select '1'`,
+    "select $ä$ ' $ä$; set global threads = 2; select ' '",
     'shutdown',
     'begin transaction',
     'vacuum',

@@ -68,6 +68,26 @@ test('a select that runs is interrupted when it is closed', async () => {
   await ended;
 });
 
+test.each([
+  String.raw`CREATE TEMP VIEW v AS SELECT E'a\'' AS a; CREATE TABLE hidden AS SELECT 1; SELECT '1'`,
+  String.raw`SELECT E'a\''; CREATE TABLE hidden AS SELECT 1; SELECT '1'`,
+  "SELECT $ä$ ' $ä$; CREATE TABLE hidden AS SELECT 1; SELECT ' '",
+  "SET VARIABLE x = $ä$ ' $ä$; CREATE TABLE hidden AS SELECT 1; SELECT ' '",
+])('only plans what a statement hides: %s', async (sql) => {
+  const empty = await EmptyDatabase.open(registry, { readsFiles: false });
+  await empty.scans(sql);
+  const { rows } = await empty.query("SELECT table_name FROM duckdb_tables() WHERE table_name = 'hidden'");
+  expect(rows).toEqual([]);
+  await empty.close();
+});
+
+test('statements change no setting', async () => {
+  const empty = await EmptyDatabase.open(registry);
+  await expect(empty.query("SET memory_limit = '8GB'")).rejects.toThrow('locked');
+  expect((await empty.query("SELECT current_setting('memory_limit')")).rows).toEqual([['244.1 MiB']]);
+  await empty.close();
+});
+
 test('one for SQL of strangers reaches no file, whatever others may', async () => {
   const others = await EmptyDatabase.open(registry);
   const confined = await EmptyDatabase.open(registry, { readsFiles: false });

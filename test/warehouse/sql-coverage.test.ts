@@ -116,6 +116,21 @@ describe('half a day is missing in part', () => {
     expect(await lacksOf(sql)).toEqual([PART]);
   });
 
+  test.each([
+    ["set variable d = date '2026-05-01'; select * from transactions where block_date = getvariable('d')"],
+    [
+      "set variable d = date '2026-05-02'; set variable d = getvariable('d') - 1; select * from transactions where block_date = getvariable('d')",
+    ],
+  ])('which a variable names: %s', async (sql) => {
+    expect(await lacksOf(sql)).toEqual([PART]);
+  });
+
+  test('but not of a variable whose value rows decide', async () => {
+    const sql =
+      "set variable d = (select max(block_date) + 1 from transactions); select lt from transactions where block_date = getvariable('d')";
+    expect(await lacksOf(sql)).toEqual([]);
+  });
+
   test('which a parameter names', async () => {
     const sql = 'select * from transactions where $day::date is null or block_date = $day';
     expect(await lacksOf(sql, { day: '2026-05-01' })).toEqual([PART]);
@@ -129,6 +144,9 @@ describe('half a day is missing in part', () => {
     ["block_date >= timestamp '2026-05-01 00:00:00'", `part of all since 2026-05-01 (${HELD})`],
     ["block_date > '2026-05-01'", 'all since 2026-05-02 (not exported)'],
     ['month(block_date) = 5', `part of 2026-05-01:2026-05-31 (${HELD})`],
+    ["strftime(block_date, '%Y-%m') = '2026-04'", '2026-04-01:2026-04-30 (not exported)'],
+    ["block_date::varchar = '2026-04-03'", '2026-04-03 (not exported)'],
+    ['extract(year from block_date) = 2025', '2025-01-01:2025-12-31 (not exported)'],
     ["block_time between '2026-05-01 23:00' and '2026-05-01 23:33:30'", `part of 2026-05-01 (${HELD})`],
   ])('where %s', async (condition, missing) => {
     expect(await lacksOf(`select * from transactions where ${condition}`)).toEqual([

@@ -96,6 +96,11 @@ export class QueryCoverage {
     return this.#times.times;
   }
 
+  /** Cancels the plan that is being made. */
+  interrupt(): void {
+    void this.#empty?.then((empty) => empty.interrupt());
+  }
+
   async close(): Promise<void> {
     await (await this.#empty)?.close();
   }

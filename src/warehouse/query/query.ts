@@ -136,7 +136,10 @@ async function open(
       return { ...stored, source: { query: reader.query, stream: reader.stream } };
     },
     traffic: reader.traffic,
-    interrupt: () => reader.interrupt(),
+    interrupt: () => {
+      coverage.interrupt();
+      reader.interrupt();
+    },
     close: async () => {
       await coverage.close();
       await reader.close();

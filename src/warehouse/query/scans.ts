@@ -1,8 +1,10 @@
+import { StoreError } from '../../core/errors.ts';
 import { kinds } from '../../declare/kind.ts';
 import { selectedTable } from '../../declare/selected-table.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
+import type { QueryResult } from '../../sql/query-result.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
 import { DAY, type DayTime, dayStart, type Period } from './day-times.ts';
 
@@ -18,7 +20,7 @@ export interface Scan {
 
 /** A database without rows in which DuckDB plans statements. */
 export interface Mirror {
-  readonly database: Pick<Database, 'query' | 'run' | 'tablesIn'>;
+  readonly database: Pick<Database, 'query' | 'run' | 'count' | 'tablesIn'>;
   /** Creates the relations that a statement names. */
   prepare(statement: string): Promise<void>;
   /** Undefined for a relation that has no such table: a view, or nothing. */
@@ -26,13 +28,13 @@ export interface Mirror {
   /** The times of which {@link UNITS} was made. */
   readonly made: { times?: readonly DayTime[] };
   /** Variables that have the values that they will have when the statement runs. */
-  readonly variables: ReadonlySet<string>;
+  readonly variables: Set<string>;
 }
 
 /**
  * What some statements read, as DuckDB plans them over tables without rows: a scan in a plan names its table, its columns, and those conditions
- * on them that hold for every row it reads, with all constants computed. A condition that is not understood is none: more is named then than
- * is read, never less.
+ * on them that hold for every row it reads, with all constants computed. A condition that is not understood is none: then all that the
+ * warehouse has is read.
  *
  * @param readTimes reads the times of the warehouse, for conditions on days, times and blocks. Default: all periods are read
  */
@@ -46,13 +48,27 @@ export async function scansIn(
   for (const statement of splitStatements(sql)) {
     await mirror.prepare(statement);
     const { select, creates } = selectWithin(statement);
-    if (creates?.kind !== 'view') scans.push(...(await scansOf(mirror, select, parameters, readTimes)));
+    const found = creates?.kind === 'view' ? [] : await scansOf(mirror, select, parameters, readTimes);
+    scans.push(...found);
     if (creates === undefined) continue;
-    const made =
-      creates.kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${creates.name} AS ${select}\nWITH NO DATA`;
-    await mirror.database.query(made, creates.kind === 'view' ? undefined : parameters).catch(() => {});
+    const { kind, name } = creates;
+    if (kind === 'variable') {
+      const isConstant = found.length === 0 && !readsUnknown(select, mirror.variables) && !UNSTEADY.test(select);
+      const isSet = isConstant && (await runOne(mirror, statement, parameters).catch(() => undefined)) !== undefined;
+      mirror.variables[isSet ? 'add' : 'delete'](name);
+      continue;
+    }
+    const made = kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${name} AS ${select}\nWITH NO DATA`;
+    await runOne(mirror, made, kind === 'view' ? undefined : parameters).catch(() => {});
   }
   return scans;
+}
+
+/** Runs one statement, which may not hide others in a way that {@link splitStatements} overlooks. DuckDB makes several of a PIVOT. */
+async function runOne({ database }: Mirror, statement: string, parameters: Parameters): Promise<QueryResult> {
+  if (!/\bpivot/i.test(statement) && (await database.count(statement)) !== 1)
+    throw new StoreError('store: query: expected one statement, got several', { code: 'not-a-query' });
+  return database.query(statement, parameters);
 }
 
 async function scansOf(
@@ -149,7 +165,7 @@ async function plan(
   const names = Object.entries(parameters ?? {}).filter(([name]) => new RegExp(`\\$${name}\\b`).test(select));
   const bound = names.length === 0 ? undefined : Object.fromEntries(names);
   try {
-    const { rows } = await mirror.database.query(`EXPLAIN (FORMAT json) ${select}`, bound);
+    const { rows } = await runOne(mirror, `EXPLAIN (FORMAT json) ${select}`, bound);
     return nodesIn(JSON.parse(String(rows[0]?.[1]))).flatMap((node) => scanAt(mirror, node) ?? []);
   } catch {
     return undefined;
@@ -307,7 +323,8 @@ async function periodsWith(
     to: Number(to) === AFTER_ALL ? undefined : Number(to),
   }));
   if (known.some(({ isPlain }) => isPlain)) return periods;
-  // A function of days, such as their month, is about no others than those between which there is something.
+  // A function of days that holds at several times, such as their month, is about those between which there is something.
+  if (periods.length === 1) return periods;
   const [first, last] = [times[0]?.from ?? BEFORE_ALL, times.at(-1)?.to ?? AFTER_ALL];
   return periods.filter(({ from, to }) => (from ?? first) < last && (to ?? last) > first);
 }
