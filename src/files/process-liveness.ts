@@ -12,9 +12,9 @@ export const markSchema = z.object({
   /** Start time in the format of the system, only for comparison. Empty if the system does not provide it. */
   startedAt: z.string(),
   host: z.string(),
-  /** Linux: boot id of the kernel. Absent in marks of older versions. */
+  /** Linux: boot id of the kernel, if `/proc` can be read. */
   bootId: z.string().optional(),
-  /** Linux: PID namespace; each container has its own. Absent in marks of older versions. */
+  /** Linux: PID namespace; each container has its own. Absent if `/proc` cannot be read. */
   pidNamespace: z.string().optional(),
 });
 export type ProcessMark = Readonly<z.output<typeof markSchema>>;

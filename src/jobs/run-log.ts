@@ -15,7 +15,7 @@ export function logPath(folder: string, { id }: RunName): string {
   return join(folder, `${id}.log`);
 }
 
-/** The lines of a run's log, oldest first; empty for runs of older versions, which had none. */
+/** The lines of a run's log, oldest first; empty if none could be written. */
 export async function readLog(folder: string, run: RunName): Promise<readonly string[]> {
   const text = (await ifAny(readFile(logPath(folder, run), 'utf8'))) ?? '';
   return text.split('\n').slice(0, -1);

@@ -87,7 +87,7 @@ test('a process from before the machine started is gone, where no other machine 
   expect(await fateOf(before, machine(), 1000)).toBe('elsewhere');
 });
 
-test('a mark of an older version is judged by machine, number and start', async () => {
+test('a mark of a process that cannot read /proc is judged by machine, number and start', async () => {
   const { pid, startedAt, host } = mark;
   const old = { pid, startedAt, host };
   expect(await readProcessState(old, agoMs(0), machine())).toBe('running');
