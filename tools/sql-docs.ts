@@ -224,7 +224,8 @@ integers divide to integers, decimals keep their digits, floats are rounded when
 win in \`greatest\`, \`least\` and \`concat\`. The option holds for that query alone. What has no equal is an error that names DuckDB's form.
 
 What differs: \`approx_distinct\` and \`approx_percentile\` are exact; regular expressions have no backreferences and no look-around; functions of
-Trino that are not translated are unknown functions; a time with an offset that is not UTC is refused; one statement at a time.
+Trino that are not translated are unknown functions; \`json_value\` and other functions with SQL/JSON paths are refused; a time \`AT TIME ZONE\` is
+what clocks there show, without its zone; \`from_iso8601_timestamp\` refuses an offset that is not UTC; one statement at a time.
 
 Of 13 public queries over \`ton\` that need no uploaded data set, all run as they are. What does not run in others: \`{{parameters}}\` (\`$name\` and
 \`--param\`), tables such as \`dune.*\` (their owners' uploads), and \`varbinary_to_uint256\` (no type has 256 bits).

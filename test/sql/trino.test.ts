@@ -83,9 +83,61 @@ describe('Trino means', () => {
       "0xABcd = from_hex('abcd'), to_base64(X'ABCD'), bytearray_to_bigint(0x0100), length(0xabcdef)",
       [true, 'q80=', '256', '3'],
     ],
+    [
+      'a decimal literal has its digits, and a bare decimal none',
+      "decimal '0.0000001', typeof(decimal '-12.50'), cast(2.5 as decimal), typeof(cast(1 as decimal)), try_cast('1.5' as decimal)",
+      ['0.0000001', 'DECIMAL(4,2)', '3', 'DECIMAL(38,0)', '2'],
+    ],
+    [
+      'a sequence that falls',
+      'sequence(3, 1), sequence(1, 2), sequence(5, 1, -2)',
+      ['[3, 2, 1]', '[1, 2]', '[5, 3, 1]'],
+    ],
+    [
+      'slices from the end',
+      'slice(array[1,2,3], -1, 2), slice(array[1,2,3], -3, 2), slice(array[1,2,3], -4, 2), slice(array[1,2,3], 2, 9)',
+      ['[3]', '[1, 2]', '[]', '[2, 3]'],
+    ],
+    [
+      'only scalars of JSON are scalars',
+      `json_extract_scalar('{"a":[1,2]}', '$.a'), json_extract_scalar('{"a":1}', '$.a'), json_extract_scalar('{}', '$.a')`,
+      [null, '1', null],
+    ],
+    [
+      'a null in a list may be anything',
+      'array_max(array[1,null]), array_min(array[1,null]), array_max(array[1,2]), contains(array[1,null],2), contains(array[1,null],1), contains(array[1],2), arrays_overlap(array[1,null],array[2]), array_remove(array[1,null],1)',
+      [null, null, '2', null, true, false, null, '[NULL]'],
+    ],
+    ['a place that is not there', "array_position(array['a'],'b'), array_position(array['a'],'a')", ['0', '1']],
+    [
+      'parts of texts',
+      "split_part('a.b','.',3), split_part('a.b','.',2), substr('abc',0), substr('abc',-2), substr('abc',-4), substring('abc',2,1), substring('abc' from 2 for 1)",
+      [null, 'b', '', 'bc', '', 'b', 'b'],
+    ],
+    [
+      'Sunday is the seventh day',
+      "extract(dow from date '2026-05-03'), extract(day_of_week from date '2026-05-03'), extract(doy from date '2026-01-02'), extract(hour from timestamp '2026-05-03 04:00:00'), dow(date '2026-05-03')",
+      ['7', '7', '2', '4', '7'],
+    ],
+    [
+      'times in UTC, shown by the clocks of a zone',
+      "timestamp '2026-05-01 12:00:00 UTC' at time zone 'Europe/Zurich', hour(t at time zone 'Europe/Zurich'), at_timezone(t, 'Asia/Tokyo'), timestamp '2026-05-01 12:00:00 Europe/Zurich' from (values timestamp '2026-05-01 12:00:00') x(t)",
+      ['2026-05-01 14:00:00', '14', '2026-05-01 21:00:00', '2026-05-01 10:00:00'],
+    ],
     ['columns without a name by their place', 'x."_col0" FROM (SELECT 7 / 2) x(_col0)', ['3']],
   ])('%s', async (_name, list, expected) => {
     expect(await answer(`SELECT ${list}`)).toEqual(expected);
+  });
+
+  test('names of columns by their place, in the first select of a union, too', async () => {
+    const names = async (sql: string) =>
+      (await database.query(await translateTrino(database.query, sql))).columns.map(({ name }) => name);
+    expect(
+      await names("SELECT date_diff('day', d, d), d, count(*) AS n FROM (SELECT DATE '2026-05-01' AS d) GROUP BY d"),
+    ).toEqual(['_col0', 'd', 'n']);
+    expect(
+      await names("SELECT substr(a, 1), a FROM (SELECT 1::TEXT AS a) UNION ALL SELECT substr('b', 1), 'c'"),
+    ).toEqual(['_col0', 'a']);
   });
 
   test('a division by zero is an error, not a null', async () => {
@@ -114,6 +166,8 @@ describe('what has no equal is an error with the form of DuckDB', () => {
     ["SELECT date_format(x, '%v') FROM t", '%v in a time format', 'strftime'],
     ['SELECT date_parse(x, y) FROM t', 'a time format that is not a text', 'strptime'],
     ['SELECT reduce(x, 0, (s, e) -> s, s -> s + 1) FROM t', 'reduce with a function of its result', 'list_reduce'],
+    [`SELECT json_value('{"a":1}', 'lax $.a')`, 'json_value', 'json_extract_string'],
+    ["SELECT t at time zone 'UTC' at time zone 'Asia/Tokyo' FROM (SELECT now() AS t)", 'AT TIME ZONE', 'timezone('],
     ['SELECT avg(1.5), avg(2e0)', 'averages of different kinds', 'avg(x::DOUBLE)'],
   ])('%s', async (sql, what, form) => {
     const error = await translateTrino(database.query, sql).catch((each: unknown) => each);

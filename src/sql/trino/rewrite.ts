@@ -17,6 +17,21 @@ const bothNotNull: Rewrite = (args, { name }) => {
 };
 
 const calls: Readonly<Record<string, Rewrite>> = {
+  extract: ([inner = ''], { args }) => {
+    const [field, value] = splitAtWord(args[0] ?? [], 'from');
+    const name = textOf(field).trim().toLowerCase();
+    const own = ['day_of_week', 'dow', 'day_of_year', 'doy', 'year_of_week', 'yow'].includes(name);
+    return own && value !== undefined ? `${macroName(name)}(${rewrite(value).trim()})` : `extract(${inner})`;
+  },
+  substring: (args, { args: [first = []] }) => {
+    const [text, place] = splitAtWord(first, 'from');
+    if (args.length > 1 || place === undefined) return `${macroName('substr')}(${args.join(', ')})`;
+    const parts = [text, ...splitAtWord(place, 'for')].flatMap((part) =>
+      part === undefined ? [] : rewrite(part).trim(),
+    );
+    return `${macroName('substr')}(${parts.join(', ')})`;
+  },
+  ...Object.fromEntries(['json_value', 'json_query', 'json_exists'].map((name) => [name, jsonPath])),
   // Null if one of them is null.
   greatest: bothNotNull,
   least: bothNotNull,
@@ -51,6 +66,36 @@ const calls: Readonly<Record<string, Rewrite>> = {
   format: (args) => `printf(${args.join(', ')})`,
   unnest: (args) => (args.length < 2 ? undefined : `(SELECT ${args.map((arg) => `unnest(${arg})`).join(', ')})`),
 };
+
+/** Paths of SQL/JSON, such as `lax $.a`, are none of DuckDB. */
+function jsonPath(_args: readonly string[], { name }: Call): never {
+  throw untranslated(name, "json_extract_string(json, '$.a')");
+}
+
+/** Tokens before and after a word outside of brackets. */
+function splitAtWord(
+  tokens: readonly Token[],
+  word: string,
+): readonly [before: readonly Token[], after: readonly Token[] | undefined] {
+  let depth = 0;
+  const at = tokens.findIndex(({ text, kind }) => {
+    if (text === '(' || text === '[') depth++;
+    if (text === ')' || text === ']') depth--;
+    return depth === 0 && kind === 'word' && text.toLowerCase() === word;
+  });
+  return at < 0 ? [tokens, undefined] : [tokens.slice(0, at), tokens.slice(at + 1)];
+}
+
+/** `decimal '0.10'` has the digits of the text, and `timestamp '2026-05-01 12:00 Europe/Zurich'` is an instant. */
+function typedLiteral(type: string, literal: string): string | undefined {
+  if (type === 'decimal') {
+    const [, whole = '', fraction = ''] = /^'\s*[+-]?0*(\d*)\.?(\d*)\s*'$/.exec(literal) ?? [];
+    const width = Math.max(1, whole.length + fraction.length);
+    return `CAST(${literal} AS DECIMAL(${width}, ${fraction.length}))`;
+  }
+  const isZoned = /(:\d\d(\.\d+)?\s*[+-]\d|\s[A-Za-z_]+(\/[\w+-]+)*')/.test(literal);
+  return type === 'timestamp' && isZoned ? `CAST(CAST(${literal} AS TIMESTAMPTZ) AS TIMESTAMP)` : undefined;
+}
 
 /** The format must be constant, so it is translated in the text. */
 function timeCall(name: string, args: readonly string[], translate: (format: string) => string): string {
@@ -88,6 +133,10 @@ function rewriteAt(tokens: readonly Token[], at: number, before: readonly string
   if (token?.kind !== 'word') return [text, at + 1];
   if (low === 'x' && tokens[at + 1]?.text.startsWith("'") === true)
     return [`from_hex(${tokens[at + 1]?.text})`, at + 2];
+  if (tokens[next]?.text.startsWith("'") === true) {
+    const literal = typedLiteral(low, tokens[next]?.text ?? '');
+    if (literal !== undefined) return [literal, next + 1];
+  }
   if (low === 'varbinary') return ['BLOB', at + 1];
   if (low === 'values' && tokens[next]?.text !== '(') return rewriteValues(tokens, next);
   const isCall = tokens[next]?.text === '(';
@@ -171,7 +220,14 @@ function typeIn(tokens: readonly Token[]): string {
   const end = tokens[open]?.text === '(' ? closingOf(tokens, open) : undefined;
   if (end === undefined)
     return (
-      { varbinary: 'BLOB', uint256: 'HUGEINT', int256: 'HUGEINT', real: 'FLOAT' }[low ?? ''] ?? textOf(tokens).trim()
+      {
+        varbinary: 'BLOB',
+        decimal: 'DECIMAL(38, 0)',
+        dec: 'DECIMAL(38, 0)',
+        uint256: 'HUGEINT',
+        int256: 'HUGEINT',
+        real: 'FLOAT',
+      }[low ?? ''] ?? textOf(tokens).trim()
     );
   const inner = tokens.slice(open + 1, end);
   const rest = textOf(tokens.slice(end + 1)).trim();

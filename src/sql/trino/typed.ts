@@ -60,8 +60,9 @@ export async function rewriteByTypes(query: Query, sql: string): Promise<string>
     return isFloat(better) ? castTo(text(String(constantIn(better))), 'DOUBLE') : better;
   };
   const better = rewrite(tree);
-  if (changed === 0) return sql;
-  const { rows } = await query(`SELECT json_deserialize_sql(${quoteText(stringify(nameColumns(better)) ?? '')})`);
+  const named = nameColumns(better);
+  if (changed === 0 && named === better) return sql;
+  const { rows } = await query(`SELECT json_deserialize_sql(${quoteText(stringify(named) ?? '')})`);
   return String(rows[0]?.[0]);
 }
 
@@ -69,12 +70,23 @@ export async function rewriteByTypes(query: Query, sql: string): Promise<string>
 function nameColumns(tree: unknown): unknown {
   const [statement] = isNode(tree) && Array.isArray(tree['statements']) ? tree['statements'] : [];
   const node = isNode(statement) ? statement['node'] : undefined;
-  if (!isNode(tree) || !isNode(statement) || !isNode(node) || !Array.isArray(node['select_list'])) return tree;
-  const list = node['select_list'].map((each: unknown, at) => {
-    const isNamed = !isNode(each) || each['alias'] !== '' || ['COLUMN_REF', 'STAR'].includes(String(each['class']));
-    return isNamed ? each : { ...each, alias: `_col${at}` };
-  });
-  return { ...tree, statements: [{ ...statement, node: { ...node, select_list: list } }] };
+  if (!isNode(tree) || !isNode(statement) || !isNode(node)) return tree;
+  const named = nameSelected(node);
+  return named === node ? tree : { ...tree, statements: [{ ...statement, node: named }] };
+}
+
+/** The first select of a union names its columns. */
+function nameSelected(node: SqlNode): SqlNode {
+  const { left, select_list: list } = node;
+  if (isNode(left)) {
+    const named = nameSelected(left);
+    return named === left ? node : { ...node, left: named };
+  }
+  if (!Array.isArray(list)) return node;
+  const isNamed = (each: unknown): boolean =>
+    !isNode(each) || each['alias'] !== '' || ['COLUMN_REF', 'STAR'].includes(String(each['class']));
+  if (list.every(isNamed)) return node;
+  return { ...node, select_list: list.map((each, at) => (isNamed(each) ? each : { ...each, alias: `_col${at}` })) };
 }
 
 async function readJson(query: Query, serialize: string, sql: string): Promise<SqlNode | undefined> {
@@ -133,8 +145,15 @@ function sqlType(type: SqlNode): SqlType {
 }
 
 function rewriteNode(node: SqlNode, bound: Bound | undefined): SqlNode {
-  if (bound === undefined) return node;
   const children = Array.isArray(node['children']) ? node['children'].filter(isNode) : [];
+  // AT TIME ZONE: the instant of a time, which is in UTC without a zone, as clocks there show it.
+  if (node['function_name'] === 'timezone' && children.length === 2) {
+    const [zone = node, time = node] = children;
+    if (time['function_name'] === macroName('at_timezone'))
+      throw untranslated('AT TIME ZONE of a time AT TIME ZONE', "timezone('Europe/Zurich', time)");
+    return { ...call(macroName('at_timezone'), [time, zone]), alias: node['alias'] };
+  }
+  if (bound === undefined) return node;
   const types = bound.types.map((type, at) => writtenType(children[at]) ?? type);
   if (node['class'] === 'CAST') {
     const to = isNode(node['cast_type']) ? String(node['cast_type']['id']) : '';
