@@ -1,5 +1,6 @@
 import { type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import type { ScalarFunction } from '../sql/database.ts';
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
 import { type BodyFunction, bodyFunctions, fixedFunction, layoutFunction } from './body-functions.ts';
@@ -57,7 +58,68 @@ export function bodyCallsIn(sql: string, own?: string): BodyCalls {
     }
     return out.join('');
   };
-  return { sql: rewrite(tokensOf(sql)), functions: [...functions.values()] };
+  return { sql: rewriteNamed(tokensOf(sql), rewrite), functions: [...functions.values()] };
+}
+
+/** Words that end the items of a select. */
+const AFTER_ITEMS = /^(from|where|group|having|window|qualify|order|limit|offset|union|intersect|except|;)$/;
+
+/**
+ * Rewrites a query. Where an item of its outermost selects has no name and is rewritten, its text becomes its name, so that results do not
+ * show the names of the separate functions.
+ */
+function rewriteNamed(tokens: readonly Token[], rewrite: (tokens: readonly Token[]) => string): string {
+  const out: string[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const first = Math.min(tokens.length, positionOf(tokens, at, (text) => text === 'select') + 1);
+    const end = positionOf(
+      tokens,
+      first,
+      // `IS DISTINCT FROM`, and names after a point or of a type.
+      (text, before) => AFTER_ITEMS.test(text) && !['distinct', '.', '::'].includes(before),
+    );
+    const items = splitAtCommas(tokens.slice(first, end)).map((item) => named(item, rewrite(item)));
+    out.push(rewrite(tokens.slice(at, first)), items.join(','));
+    at = end;
+  }
+  return out.join('');
+}
+
+/** Position of the first token outside of brackets that meets a condition; the number of tokens if none does. */
+function positionOf(tokens: readonly Token[], from: number, meets: (text: string, before: string) => boolean): number {
+  let before = '';
+  for (let at = from; at < tokens.length; at++) {
+    const { text = '', kind } = tokens[at] ?? {};
+    if (kind === 'space') continue;
+    if (meets(text.toLowerCase(), before)) return at;
+    before = text.toLowerCase();
+    if (text === '(' || text === '[') at = closingOf(tokens, at) ?? tokens.length;
+  }
+  return tokens.length;
+}
+
+/** A rewritten item of a select, with its own text as name if it has none. */
+function named(item: readonly Token[], rewritten: string): string {
+  if (rewritten === textOf(item)) return rewritten;
+  let first = skipSpace(item, 0);
+  if (/^(distinct|all)$/i.test(item[first]?.text ?? '')) first = skipSpace(item, first + 1);
+  // A comment or space may follow.
+  const last = item.findLastIndex(({ kind }) => kind !== 'space');
+  const own = item.slice(first, last + 1);
+  if (hasName(own.filter(({ kind }) => kind !== 'space').map(({ text }) => text.toLowerCase()))) return rewritten;
+  const after = textOf(item.slice(last + 1));
+  const name = own.map(({ kind, text }) => (kind === 'space' ? ' ' : text)).join('');
+  return `${rewritten.slice(0, rewritten.length - after.length)} AS ${quoteName(name)}${after}`;
+}
+
+/** True if an item of a select has a name, or stands for several columns. */
+function hasName(texts: readonly string[]): boolean {
+  const [start = '', second] = texts;
+  const [before = '', last = ''] = texts.slice(-2);
+  if (/^(\*|columns|unnest|on)$/.test(start) || second === ':' || (second === '.' && texts[2] === '*')) return true;
+  if (before === 'as' || last === '*') return true;
+  if (before === '.' || before === '::') return false;
+  return last.startsWith('"') || (/^[a-z_]\w*$/.test(last) && !/^(end|null|true|false)$/.test(last));
 }
 
 function isBodyFunction(name: string): name is BodyFunction {

@@ -228,6 +228,32 @@ describe('functions of SQL', () => {
     ).toEqual([...['no bag of cells: header', 'expected op 1, got 260734629']]);
   });
 
+  test.each<[string, readonly string[]]>([
+    ["parse_boc(b, 'op uint32').op FROM t", ["parse_boc(b, 'op uint32').op"]],
+    ['decode_body(b), op FROM t', ['decode_body(b)', 'op']],
+    ["DISTINCT decode_body(b)->>'$.x' -- why\nFROM t", ["decode_body(b)->>'$.x'"]],
+    ['op, upper(decode_body( b ))   FROM t ORDER BY op', ['op', 'upper(decode_body( b ))']],
+    ['op IS DISTINCT FROM decode_body(b)::VARCHAR FROM t', ['op IS DISTINCT FROM decode_body(b)::VARCHAR']],
+    [
+      'CASE WHEN op IS NULL THEN decode_body(b) END FROM t UNION ALL SELECT NULL',
+      ['CASE WHEN op IS NULL THEN decode_body(b) END'],
+    ],
+    ["decode_body(b) AS a, decode_body(b) b2, c: decode_body(b), decode_body(b) AS 'd' FROM t", ['a', 'b2', 'c', 'd']],
+    ["unnest(parse_boc(b, 'op uint32, x uint8')) FROM t", ['op', 'x']],
+    ['* REPLACE (decode_body(b) AS op) FROM t', ['op', 'b']],
+    ['(SELECT decode_body(b)) FROM t GROUP BY ALL', ['(SELECT decode_body(b))']],
+    ['opcode_of(b), FROM t', ['opcode_of(b)']],
+  ])('have the names that they are called by: SELECT %s', async (list, names) => {
+    const { sql, functions } = bodyCallsIn(`WITH t AS (SELECT NULL::VARCHAR AS op, NULL::BLOB AS b) SELECT ${list}`);
+    const database = await Database.open();
+    try {
+      await database.define(functions);
+      expect((await database.query(sql)).columns.map(({ name }) => name)).toEqual(names);
+    } finally {
+      database.close();
+    }
+  });
+
   test('decode a body by its opcode, and what it carries', async () => {
     const [json] = await answer(`SELECT decode_body(${hex(transfer)})`);
     expect(JSON.parse(String(json))).toEqual({
