@@ -72,7 +72,7 @@ export interface VerifyReport {
   /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
-  /** Verified spans, by pipeline; without those of rows whose keys the user gave. */
+  /** Verified spans, by pipeline; without those of rows whose keys the user gave, and of pending data, which is a prediction. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
   /** Unproven blocks, as in `status`, without lists that this verification has proven. */
   readonly unproven: UnprovenBlocks;
@@ -165,7 +165,7 @@ export async function inspectWarehouse<T>(
         ledger: warehouse.digest,
         proven: findings.length === 0,
         findings: findings.length,
-        spans: doneByPipeline(chosen),
+        spans: doneByPipeline(chosen, registry),
         unproven: unprovenByPipeline(chosen, registry, compared),
         entries: chosen.length,
         files: files.length,
@@ -241,8 +241,13 @@ function batchesOf(entries: readonly LedgerEntry[]): readonly (readonly LedgerEn
   return batches;
 }
 
-function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
-  const names = [...new Set(entries.map(({ pipeline }) => pipeline))];
+/** Rows of a watch cover no blocks. */
+function doneByPipeline(
+  entries: readonly LedgerEntry[],
+  registry: Registry,
+): Readonly<Record<string, readonly Span[]>> {
+  const watched = new Set(registry.pipelines.filter(isEphemeral).map(({ name }) => name));
+  const names = [...new Set(entries.map(({ pipeline }) => pipeline))].filter((name) => !watched.has(name));
   const done = names.map((name) => [name, doneSpans(entries, name)] as const);
   return Object.fromEntries(done.filter(([, spans]) => spans.length > 0));
 }

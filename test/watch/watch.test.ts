@@ -333,6 +333,18 @@ describe('tonlake follow --pending', () => {
     expect(report.rows['pending_traces']).toBeGreaterThan(0);
   });
 
+  test('verify does not call predictions proven', async () => {
+    const warehouse = join(freshFolder(), 'w');
+    await look(warehouse, { polls: 14 });
+    const { code, stdout } = await tonlake(['verify', '--warehouse', warehouse]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^proven: nothing in /);
+    expect(JSON.parse((await tonlake(['verify', '--warehouse', warehouse, '--json'])).stdout)).toMatchObject({
+      ...{ findings: 0, spans: {}, unproven: {} },
+      entries: expect.toSatisfy((count: number) => count > 0),
+    });
+  });
+
   test('ends by itself after --for, and says how to go on', async () => {
     const warehouse = join(freshFolder(), 'w');
     const flags = ['--pending', accounts[0] ?? '', '--for', '300ms', '--every', '100ms'];
