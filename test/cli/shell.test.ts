@@ -4,7 +4,8 @@ import { PassThrough, Writable } from 'node:stream';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complete } from '../../src/cli/shell/completion.ts';
-import { isTooLarge, runShell, type ShellOptions, StatementBuffer } from '../../src/cli/shell/shell.ts';
+import { isTooLarge, runShell, type ShellOptions } from '../../src/cli/shell/shell.ts';
+import { StatementBuffer } from '../../src/cli/shell/statement-buffer.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -117,7 +118,7 @@ class Terminal extends Writable {
 
 function open(path: string, terminal: Terminal, more: Partial<ShellOptions> = {}): Promise<boolean> {
   return runShell({
-    ...{ warehouse: path, queries: {}, isInteractive: true, history: [], onHistory: () => {}, pager: '' },
+    ...{ warehouse: path, queries: {}, mode: 'box', isInteractive: true, history: [], onHistory: () => {}, pager: '' },
     ...{ input: terminal.input, output: terminal, errors: terminal },
     names: async () => known,
     describe: async (name) => `about ${name ?? 'all'}\n`,
@@ -217,6 +218,34 @@ describe('a script', () => {
     expect(missing).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: transactions') });
   });
 
+  test('writes all rows as csv where there is no terminal, or in the format of --format', async () => {
+    const input = 'select * as n from range(1500);\nselect 1 as x, $who as y;';
+    const words = ['sql', '--warehouse', warehouse, '--param', 'who=me'];
+    const { code, stdout, stderr } = await startTonlake(words, { input }).finished;
+    const lines = stdout.split('\n');
+    expect({ code, stderr, count: lines.length }).toEqual({ code: 0, stderr: '', count: 1504 });
+    expect([lines[0], lines[1500], ...lines.slice(1501)]).toEqual(['n', '1499', 'x,y', '1,me', '']);
+    const json = await startTonlake([...words, '--format', 'jsonl'], { input: 'select $who as y;' }).finished;
+    expect(json).toMatchObject({ code: 0, stderr: '', stdout: '{"y":"me"}\n' });
+    const box = await startTonlake([...words, '--format', 'box'], { input: 'select $who as y' }).finished;
+    expect(box.stdout).toMatch(/│ me +│\n/);
+  });
+
+  test.each([
+    ['--strict', 'select 1 as a;\nfrom transactions;', /^error: audit: transactions was never exported/, 1],
+    ['--param who=me', 'select 1 as a;', /^error: usage: expected a parameter of the query, got who/, 1],
+    [
+      '--format parquet',
+      'select 1 as a;',
+      /^error: usage: expected box, csv, json or jsonl for a script, got parquet/,
+      2,
+    ],
+    ['--output x.csv', 'select 1 as a;', /^error: usage: expected a query with --output; hint: .*\.output/, 2],
+  ])('%s is refused where it does not fit: %j', async (flags, input, error, code) => {
+    const words = ['sql', '--warehouse', warehouse, ...flags.split(' ')];
+    expect(await startTonlake(words, { input }).finished).toMatchObject({ code, stderr: expect.stringMatching(error) });
+  });
+
   test('has the dialect and the layouts of the command', async () => {
     const layouts = join(folder, 'own.yaml');
     await writeFile(layouts, 'mine:\n  opcode: 1\n  fields: a uint8\n');
@@ -227,7 +256,8 @@ describe('a script', () => {
   });
 
   test.each([
-    ['select 1 as a;\nselect * from transactionz;\nselect 2;', /transactionz/],
+    ['select 1 as a;\nselect * from transactionz;\nselect 2;', /transactionz.* \(stdin:2\)/],
+    ['.timer off\nselect 1 as a; \n\n set variable x = 2\n; select * from transactionz', /transactionz.* \(stdin:5\)/],
     ['select 1 as a;\n.mod csv\nselect 2;', /unknown command '\.mod'; hint: did you mean \.mode\?/],
     ['select 1 as a;\n.once x.xlsx\nselect 2;', /\.xlsx/],
     ['select 1 as a;\n.once WAREHOUSE/tonlake.json\nselect 2;', /outside of the warehouse/],
@@ -238,14 +268,14 @@ describe('a script', () => {
     const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     expect({ code, errors: stderr.match(/^error: /gm)?.length }).toEqual({ code: 1, errors: 1 });
     expect(stderr).toMatch(error);
-    expect(stdout).toMatch(/│ 1 │\n└───┘\n1 row\n$/);
+    expect(stdout).toBe('a\n1\n');
   });
 
   test('shows the line of a mistake with a caret, and passes over comments', async () => {
     const input = '-- first;\n;\nselect 1 as a;\nselect\n  seqmo\nfrom blocks;\nselect 2;';
     const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/│ 1 │\n└───┘\n1 row\n$/) });
-    expect(stderr).toMatch(/^error: .*"seqmo" not found.*\nLINE 2: {3}seqmo\n {10}\^\n$/);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'a\n1\n' });
+    expect(stderr).toMatch(/^error: .*"seqmo" not found.* \(stdin:5\).*\nLINE 5: {3}seqmo\n {10}\^\n$/);
     const ended = await startTonlake(['sql', '--warehouse', warehouse], { input: 'select 1 as a; -- done' }).finished;
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });

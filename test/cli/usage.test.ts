@@ -75,7 +75,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
       'api blocks -o https://h/x.json': /got the URL https:\.\.\. \(--output\)/,
       'status -w md:db': /got the URL md:\.\.\. \(--warehouse\)/,
       'sql "select 1" --file q.sql': /expected either a query or --file, got both/,
-      'sql --format csv': /expected a query with --format; hint: the prompt has commands/,
+      'sql --output x.csv': /expected a query with --output; hint: statements can be mixed with commands for it: .mode/,
       'sql "select opcode_of(body_boc) from messages" --layouts own.yaml':
         /expected parse_boc or decode_body with --layouts; hint: remove --layouts/,
       'sql " "': /expected a query, got nothing/,

@@ -43,8 +43,8 @@ becomes one line per column; --format box draws it all the same.
 Without a query, tonlake sql is a prompt. Statements end with a semicolon and can have several lines. Tab completes tables, columns,
 functions and keywords; Ctrl-C cancels the query, not the prompt; results that are larger than the terminal open in $PAGER. .help lists
 the commands that begin with a dot. SET VARIABLE and CREATE TEMP last as long as the prompt. A DuckDB warehouse is open only while a
-statement runs, so that others can write it: there they last for one statement. From a pipe, statements run without prompts, until one
-fails.
+statement runs, so that others can write it: there they last for one statement. From a file or a pipe, statements run without prompts,
+until one fails, with --format, --param and --strict as for a query.
 
 Examples:
   tonlake sql --network sandbox
@@ -98,12 +98,16 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
 
 /** A prompt for queries, or the statements of a pipe. */
 async function prompt(context: Context<SqlFlags>): Promise<void> {
-  const { network, dialect, layouts } = context.flags;
-  const hint = 'the prompt has commands for it: .mode, .output, .timer; .help lists all';
-  refuseWithout(context, 'a query', otherOptions(context, ['dialect', 'layouts']), () => hint);
+  const { network, dialect, layouts, strict, format, param: params } = context.flags;
+  const { isPrompt, openShell } = await import('../shell/open-shell.ts');
+  const ofScripts = isPrompt() ? [] : (['format', 'param', 'strict'] as const);
+  const hint = 'statements can be mixed with commands for it: .mode, .output, .timer; .help lists all';
+  refuseWithout(context, 'a query', otherOptions(context, ['dialect', 'layouts', ...ofScripts]), () => hint);
+  if (format === 'parquet') throw usage('box, csv, json or jsonl for a script', format, '.once result.parquet in it');
   collectInSteps();
-  const { openShell } = await import('../shell/open-shell.ts');
-  if (!(await openShell(await context.warehouse(), { network, dialect, layouts }))) process.exitCode = 1;
+  const mode = format ?? (process.stdout.isTTY === true ? 'box' : 'csv');
+  const queries = { network, dialect, layouts, strict };
+  if (!(await openShell(await context.warehouse(), { queries, params, mode }))) process.exitCode = 1;
 }
 
 async function runQuery(context: Context<SqlFlags>, sql: string): Promise<void> {

@@ -12,14 +12,24 @@ import { runShell, type ShellOptions } from './shell.ts';
 /** Less: chops long lines, keeps colors, ends if all fits, and leaves the text on the screen. */
 const PAGER = 'less -SRFX';
 
+/** True if a person types statements and sees the results. */
+export function isPrompt(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
 /** Opens the shell on the standard streams. @returns false if a statement of a script failed */
-export async function openShell(warehouse: string, queries: ShellOptions['queries']): Promise<boolean> {
-  const isInteractive = process.stdin.isTTY === true && process.stdout.isTTY === true;
+export async function openShell(
+  warehouse: string,
+  { queries, params, mode }: Pick<ShellOptions, 'queries' | 'params' | 'mode'>,
+): Promise<boolean> {
+  const isInteractive = isPrompt();
   const file = join(stateDirectory(process.env), 'shell-history');
   if (isInteractive) await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => {});
   return runShell({
     warehouse,
     queries,
+    params,
+    mode,
     isInteractive,
     input: process.stdin,
     output: process.stdout,

@@ -8,20 +8,24 @@ import { StoreError, TonlakeError } from '../../core/errors.ts';
 import { writeTextAtomically } from '../../files/atomic-write.ts';
 import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
-import { endOfComment } from '../../sql/comments.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { errorText } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { requireOutside } from '../../warehouse/query/copy-targets.ts';
-import { openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
+import { boundIn, namesParameter, openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
 import { type Mode, runDotCommand, type Settings } from './dot-commands.ts';
+import { StatementBuffer } from './statement-buffer.ts';
 
 export interface ShellOptions {
   readonly warehouse: string;
-  readonly queries: Pick<QueryOptions, 'network' | 'dialect' | 'layouts'>;
+  readonly queries: Pick<QueryOptions, 'network' | 'dialect' | 'layouts' | 'strict'>;
+  /** Values of parameters; each goes to the statements that name it. */
+  readonly params?: QueryOptions['params'];
+  /** How results are shown at first. */
+  readonly mode: Mode;
   readonly input: NodeJS.ReadStream | NodeJS.ReadableStream;
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
   readonly errors: Writable;
@@ -57,10 +61,10 @@ export async function runShell(options: ShellOptions): Promise<boolean> {
 }
 
 class Shell implements Settings {
-  mode: Mode = 'box';
+  mode: Mode;
   hasTimer = false;
   private readonly options: ShellOptions;
-  private readonly buffer = new StatementBuffer();
+  private readonly buffer: StatementBuffer;
   private readonly lines: Interface;
   private names: Promise<KnownNames> | undefined;
   /** Stays open for temporary objects, unless that would lock out writers. */
@@ -72,10 +76,15 @@ class Shell implements Settings {
   private file: WriteStream | undefined;
   private nextFile: string | undefined;
   private hasEnded = false;
+  /** Parameters that no statement has named yet. */
+  private readonly unnamed: Set<string>;
 
   constructor(options: ShellOptions) {
     this.options = options;
-    const { input, output, isInteractive, history } = options;
+    const { input, output, isInteractive, history, mode } = options;
+    this.mode = mode;
+    this.buffer = new StatementBuffer({ keepsLines: !isInteractive });
+    this.unnamed = new Set(Object.keys(options.params ?? {}));
     this.lines = createInterface({
       input,
       terminal: isInteractive,
@@ -100,7 +109,12 @@ class Shell implements Settings {
     }
     const rest = this.buffer.take();
     if (this.options.isInteractive) await this.print('\n');
-    return rest === '' || (await this.attempt(() => this.execute(rest)));
+    return (await this.attempt(() => this.execute(rest))) && (await this.attempt(() => this.requireNamed()));
+  }
+
+  /** @throws {UsageError} for a parameter that no statement names */
+  private async requireNamed(): Promise<void> {
+    boundIn('', Object.fromEntries([...this.unnamed].map((name) => [name, ''])));
   }
 
   async close(): Promise<void> {
@@ -163,7 +177,10 @@ class Shell implements Settings {
 
   /** @returns false if a statement of the line failed */
   private async enter(line: string): Promise<boolean> {
-    if (this.buffer.isEmpty && /^\s*\./.test(line)) return this.attempt(() => runDotCommand(line, this));
+    if (this.buffer.isEmpty && /^\s*\./.test(line)) {
+      this.buffer.passLine();
+      return this.attempt(() => runDotCommand(line, this));
+    }
     for (const statement of this.buffer.add(line)) {
       if (!(await this.attempt(() => this.execute(statement)))) return false;
     }
@@ -205,9 +222,10 @@ class Shell implements Settings {
   }
 
   private open(): Promise<Queries> {
-    const { warehouse, queries, errors } = this.options;
+    const { warehouse, queries, errors, isInteractive } = this.options;
     return openQueries(warehouse, {
       ...queries,
+      file: isInteractive ? undefined : 'stdin',
       countsTraffic: true,
       onWarning: (gap) => void errors.write(`warning: ${gap}\n`),
     });
@@ -215,17 +233,26 @@ class Shell implements Settings {
 
   private async executeWith(queries: Queries, statement: string): Promise<void> {
     const { nextFile, mode } = this;
+    const params = this.paramsOf(statement);
     this.nextFile = undefined;
     if (nextFile !== undefined) {
       const format = formatOf({ output: nextFile, format: undefined, formats: ['box', ...RELATION_FORMATS] }) ?? 'box';
-      if (format === 'box') await writeTextAtomically(nextFile, await queries.read(statement, boxOf));
-      else await queries.write(statement, { file: nextFile, format });
-    } else if (SILENT.test(statement)) await queries.read(statement, async ({ countRest }) => void (await countRest()));
+      if (format === 'box') await writeTextAtomically(nextFile, await queries.read(statement, boxOf, params));
+      else await queries.write(statement, { file: nextFile, format }, params);
+    } else if (SILENT.test(statement))
+      await queries.read(statement, async ({ countRest }) => void (await countRest()), params);
     else if (mode === 'csv' || mode === 'json' || mode === 'jsonl') {
       const { file } = this;
-      if (file === undefined) await queries.write(statement, { out: this.options.output, format: mode });
-      else await this.toFile(file, () => queries.write(statement, { out: file, format: mode }));
-    } else await this.show(await queries.read(statement, mode === 'box' ? boxOf : linesOf));
+      if (file === undefined) await queries.write(statement, { out: this.options.output, format: mode }, params);
+      else await this.toFile(file, () => queries.write(statement, { out: file, format: mode }, params));
+    } else await this.show(await queries.read(statement, mode === 'box' ? boxOf : linesOf, params));
+  }
+
+  /** The parameters that a statement names. */
+  private paramsOf(statement: string): QueryOptions['params'] {
+    const named = Object.entries(this.options.params ?? {}).filter(([name]) => namesParameter(statement, name));
+    for (const [name] of named) this.unnamed.delete(name);
+    return Object.fromEntries(named);
   }
 
   private async show(text: string): Promise<void> {
@@ -307,45 +334,4 @@ function showInPager(text: string, command: string): Promise<boolean> {
     pager.stdin.on('error', () => {});
     pager.stdin.end(text);
   });
-}
-
-/** Quotes, comments of a line and dollar quotes, whole or still open; the beginning of another comment; or a semicolon. */
-const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\r\n]*|\/\*|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
-
-/** Collects lines until a statement is complete: until a semicolon outside of quotes and comments. */
-export class StatementBuffer {
-  #text = '';
-
-  get isEmpty(): boolean {
-    return this.#text.trim() === '';
-  }
-
-  /** The beginning of the next statement. */
-  get text(): string {
-    return this.#text;
-  }
-
-  /** Adds a line. @returns the statements that it completes, without semicolons */
-  add(line: string): readonly string[] {
-    this.#text += `${line}\n`;
-    const statements: string[] = [];
-    let from = 0;
-    TOKEN.lastIndex = 0;
-    for (let found = TOKEN.exec(this.#text); found !== null; found = TOKEN.exec(this.#text)) {
-      if (found[0] === '/*') TOKEN.lastIndex = endOfComment(this.#text, found.index) ?? this.#text.length;
-      if (found[0] !== ';') continue;
-      statements.push(this.#text.slice(from, found.index));
-      from = found.index + 1;
-    }
-    this.#text = this.#text.slice(from);
-    if (this.isEmpty) this.#text = '';
-    return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
-  }
-
-  /** Drops the unfinished statement. @returns it */
-  take(): string {
-    const text = this.#text.trim();
-    this.#text = '';
-    return text;
-  }
 }

@@ -57,12 +57,13 @@ export interface Queries {
   /**
    * Writes the rows of a query to a file, which appears under its name when it is complete, or to a stream of text.
    *
+   * @param params instead of those of the options
    * @returns how many rows
    * @throws {UsageError} when there is no statement, or the query does not name a parameter that was given
    * @throws {StoreError} when the query is wrong
    * @throws {AuditError} `missing` with `strict`, when the query reads what is missing or stale
    */
-  write(sql: string, target: RelationTarget): Promise<number>;
+  write(sql: string, target: RelationTarget, params?: Parameters): Promise<number>;
   /**
    * Streams the rows of a query.
    *
@@ -120,11 +121,14 @@ async function open(
   };
   return {
     blocksWriters: reader.blocksWriters,
-    write: (sql, target) =>
-      answer(sql, (selection) =>
-        'out' in target
-          ? writeRelation(reader, selection, target)
-          : writeAtomically(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
+    write: (sql, target, params) =>
+      answer(
+        sql,
+        (selection) =>
+          'out' in target
+            ? writeRelation(reader, selection, target)
+            : writeAtomically(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
+        params,
       ),
     read: (given, use, params) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use), params),
     materialize: async (sql, limit) => {
@@ -165,10 +169,15 @@ export async function withQueries<T>(
 export function boundIn(sql: string, params: Parameters): Parameters {
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
-    if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
+    if (namesParameter(sql, name)) continue;
     throw usage('a parameter of the query', name, `use $${name} in the query`);
   }
   return params;
+}
+
+/** True if a statement has `$name`. */
+export function namesParameter(sql: string, name: string): boolean {
+  return new RegExp(`\\$${name}\\b`).test(sql);
 }
 
 interface GivenQuery {
