@@ -20,6 +20,21 @@ function queryFile(text: string): string {
   return file;
 }
 
+test('without headers, a query with a day says that days are not known, not that its rows are missing', async () => {
+  const lists = join(freshFolder(), 'w');
+  await tonlake(['run', 'jetton_transfers', '-n', 'sandbox', '-r', '1000:1009', '-w', lists]);
+  const query = ['sql', "select count(*) from jetton_transfers where block_date = '2026-05-01'", '-w', lists];
+  const { code, stderr } = await tonlake(query);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /^warning: jetton_transfers: its days are not known without block headers: .*run .*blocks.* --range 1000:1009\n$/,
+  );
+  const strict = await tonlake([...query, '--strict']);
+  expect(strict).toMatchObject({ code: 1, stderr: expect.stringContaining('its days are not known without') });
+  await tonlake(['run', 'blocks', '-n', 'sandbox', '-r', '1000:1009', '-w', lists]);
+  expect((await tonlake(query)).stderr).toMatch(/^warning: jetton_transfers: missing part of 2026-05-01 \(only /);
+});
+
 describe('parameters of tonlake sql', () => {
   test('are bound by name, and the query casts them', async () => {
     const file = queryFile(

@@ -195,7 +195,9 @@ function missingOf(contents: Contents<Registry>, times: readonly DayTime[], scan
       ...(missing.length === 0 ? [] : [describeParts(missing)]),
       ...(gone.length === 0 || missing.some(isForgotten) ? [] : [describeForgotten(gone)]),
     ];
+    const isUndated = requested.some((each) => each.isUndated === true);
     const lines = [
+      ...(isUndated ? [`its days are not known without block headers: ${suggestHeaders(contents)}`] : []),
       ...(gaps.length === 0 ? [] : [`missing ${gaps.join(', ')}`]),
       ...(contradicted.length === 0 ? [] : [`unproven ${describeParts(contradicted)}`]),
     ];
@@ -208,6 +210,13 @@ interface RequestedBlocks {
   /** The period, if the warehouse does not reach its ends, and the part that is missing. */
   readonly outside?: Period;
   readonly lacks?: string;
+  /** True if no headers tell which blocks belong to the period: `spans` are all blocks. */
+  readonly isUndated?: boolean;
+}
+
+/** The command that exports the headers of the warehouse. */
+function suggestHeaders({ ledger, registry }: Contents<Registry>): string {
+  return suggestRun(ledger, registry, registry.playing('headers').pipeline);
 }
 
 /** The blocks of a period by the headers of the warehouse; without a period, its range. */
@@ -217,7 +226,9 @@ function blocksOf(
   period: Period | undefined,
 ): RequestedBlocks {
   const [range] = rangeOf(contents);
-  if (period === undefined) return { spans: range === undefined ? [] : [range] };
+  const all = range === undefined ? [] : [range];
+  if (period === undefined) return { spans: all };
+  if (times.length === 0) return { spans: all, outside: period, isUndated: true };
   const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
   const within = times.filter((time) => time.to > from && time.from < to);
   const [first, last] = [within[0], within.at(-1)];
