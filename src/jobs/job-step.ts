@@ -23,7 +23,7 @@ export interface Fixed {
   readonly range: FixedRange;
 }
 
-type StepName = Pick<StepResult, 'kind' | 'name'>;
+type StepName = Pick<StepResult, 'kind' | 'name' | 'to'>;
 
 interface StepOutcome<T> {
   readonly value: T;

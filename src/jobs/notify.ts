@@ -4,7 +4,7 @@ import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
-import { faultOf, hasNothingNew, type JobRecord } from './run-record.ts';
+import { databasesOf, faultOf, hasNothingNew, type JobRecord } from './run-record.ts';
 
 /** Notifies the targets for failures that a run is late. A failed notification is dropped. */
 export async function notifyLate(
@@ -88,6 +88,6 @@ export function outcomeOf(record: JobRecord): Readonly<Record<string, unknown>> 
     warehouse,
     error,
     steps,
-    outputs: outputs.map(({ path }) => path),
+    outputs: [...outputs.map(({ path }) => path), ...databasesOf(record)],
   };
 }

@@ -108,7 +108,8 @@ interface StepRows extends Pick<ExportOptions, 'as' | 'daysIfDated'> {
 async function exportTo(context: StepContext, to: string | Target, rows: StepRows): Promise<void> {
   const { job, actions } = context;
   const { source, name, parameters, as, daysIfDated } = rows;
-  await runStep(context, { kind: 'rows', name }, async () => {
+  const step = { kind: 'rows', name, ...(typeof to === 'string' ? { to } : {}) } as const;
+  await runStep(context, step, async () => {
     const gaps: string[] = [];
     const report = await actions
       .exportRows(job.warehouse, 'table' in source ? source : { sql: source.sql }, to, {

@@ -23,6 +23,8 @@ const stepSchema = z.object({
   ]),
   /** Of the mart, check, report or file; the pipelines of the export. */
   name: z.string(),
+  /** The database that rows were written to. */
+  to: z.string().optional(),
   status: z.enum(['done', 'failed', 'skipped']),
   seconds: z.number(),
   /** Rows by table: added by this attempt, contained in a mart or file, or removed by a retention. */
@@ -97,6 +99,11 @@ export type JobRecord = Readonly<z.output<typeof recordSchema>>;
 export type JobState = z.output<typeof stateSchema>;
 export type StepResult = Readonly<z.output<typeof stepSchema>>;
 export type StagedOutput = Readonly<z.output<typeof outputSchema>>;
+
+/** Databases that a run wrote to, each once. */
+export function databasesOf({ steps }: Pick<JobRecord, 'steps'>): readonly string[] {
+  return [...new Set(steps.flatMap(({ to, status }) => (status === 'done' && to !== undefined ? [to] : [])))];
+}
 
 /** A failure, as stored in a record. */
 export function faultOf(error: unknown): NonNullable<JobRecord['error']> {

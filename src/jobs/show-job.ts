@@ -4,7 +4,7 @@ import { formatTime } from '../core/time-zone.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Job, JobIceberg } from './job.ts';
 import { daysText } from './job-range.ts';
-import { hasNothingNew, type JobRecord, type StepResult } from './run-record.ts';
+import { databasesOf, hasNothingNew, isOver, type JobRecord, type StepResult } from './run-record.ts';
 
 /** `export transactions: done, 82,970 transactions (16 s)`: one line a step. */
 export function describeStep({ kind, name, status, seconds, rows, requests, message }: StepResult): string {
@@ -28,11 +28,12 @@ export function describeRecord(record: JobRecord): string {
   const blocks = range?.blocks === undefined ? '' : ` (${range.blocks})`;
   const idle = hasNothingNew(record) ? ', nothing new' : '';
   const again = attempts.length > 1 ? `, attempt ${attempts.length}` : '';
-  const files = state === 'done' ? outputs.map(({ path }) => `  ${relative('.', path)}\n`).join('') : '';
-  return `${state}: ${job}${days}${blocks} on ${network}${idle}${again}\n${files}`;
+  const written = [...outputs.map(({ path }) => relative('.', path)), ...databasesOf(record)];
+  const lines = state === 'done' ? written.map((each) => `  ${each}\n`).join('') : '';
+  return `${state}: ${job}${days}${blocks} on ${network}${idle}${again}\n${lines}`;
 }
 
-/** Records as a table: due time, state, range, attempts, files, seconds, error. */
+/** Records as a table: due time, state, range, attempts, outputs, seconds of the finished steps, error. */
 export async function describeHistory(
   records: readonly JobRecord[],
   stateOf: (record: JobRecord) => Promise<string>,
@@ -42,12 +43,14 @@ export async function describeHistory(
   for (const record of records) {
     const { due, range, attempts, outputs, steps, error } = record;
     const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
-    const files = record.state === 'done' ? outputs.length : 0;
+    const written = record.state === 'done' ? outputs.length + databasesOf(record).length : 0;
     const span = daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : '');
-    const counts = [attempts.length, files, seconds.toFixed(1)].map(String);
+    // A step counts when it has ended.
+    const time = steps.length === 0 && !isOver(record.state) ? '' : seconds.toFixed(1);
+    const counts = [String(attempts.length), String(written), time];
     rows.push([formatTime(Date.parse(due)), await stateOf(record), span, ...counts, error?.message ?? '']);
   }
-  return drawTable(['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'], rows);
+  return drawTable(['due', 'state', 'range', 'attempts', 'outputs', 'seconds', 'error'], rows);
 }
 
 function describeIceberg({ catalog }: JobIceberg): string {

@@ -24,6 +24,11 @@ test('a job writes the days of its range to a database, besides its files, and c
     const { code, stdout, stderr } = await run();
     expect(code, stderr + stdout).toBe(0);
   }
+  const again = await tonlake(['job', 'run', 'jobs/hand-on.yaml'], { cwd: folder });
+  expect(again.stdout).toBe('done: hand-on (4999:5000) on sandbox\n  blocks-2026-05-02.xlsx\n  lake-hand-on.sqlite\n');
+  const list = await tonlake(['job', 'list', 'jobs/hand-on.yaml'], { cwd: folder });
+  expect(list.stdout).toMatch(/ outputs +│/);
+  expect(list.stdout).toMatch(/│ 2 +│ [\d.]+ +│/);
   const database = new sqlite.Database(join(folder, 'lake-hand-on.sqlite'), { readOnly: true });
   const days = database.all('SELECT block_date AS day, count(*) AS n FROM transactions GROUP BY 1 ORDER BY 1');
   const [counts] = database.all('SELECT n FROM counts');
