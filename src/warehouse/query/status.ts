@@ -112,18 +112,14 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     store: reader.kind,
     newest: await readNewest(reader, ledger, registry),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
-    pipelines: expectedPipelines(walked, registry).map((name) => statusOf(contents, name, days)),
+    pipelines: pipelinesIn(walked).map((name) => statusOf(contents, name, days)),
     marts: martsOf(contents),
   };
 }
 
-/** Pipelines with commits. If there are only headers, a run ended before the first transactions, which are expected, too. */
-function expectedPipelines(walked: readonly LedgerEntry[], registry: Registry): readonly string[] {
-  const names = new Set(walked.map((entry) => entry.pipeline));
-  const lasting = registry.lasting.filter((name) => names.has(name));
-  const headers = registry.playing('headers').pipeline.name;
-  if (lasting.length === 1 && lasting[0] === headers) names.add(registry.playing('counted').pipeline.name);
-  return [...names].sort();
+/** Pipelines with commits. */
+function pipelinesIn(walked: readonly LedgerEntry[]): readonly string[] {
+  return [...new Set(walked.map(({ pipeline }) => pipeline))].sort();
 }
 
 function martsOf(contents: Contents): readonly MartStatus[] {
@@ -218,7 +214,7 @@ export function formatStatus(status: WarehouseStatus): string {
     if (proven.length + unproven.length + missing.length > 0) {
       lines.push(
         `  ${coverageLine(pipeline)}`,
-        `  proven       ${shortSpans(proven)} (${formatCount(totalSize(proven))} masterchain blocks)`,
+        `  proven       ${shortSpans(proven)} (${counted(totalSize(proven), 'masterchain block')})`,
         `  unproven     ${unproven.length === 0 ? 'nothing' : describeParts(unproven)}`,
         `  missing      ${missing.length === 0 ? 'nothing' : describeParts(missing)}`,
       );
