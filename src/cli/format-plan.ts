@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan, shortSpans } from '../core/span.ts';
 import type { EstimateBasis } from '../export/estimate.ts';
 import type { RunPlan } from '../export/plan.ts';
@@ -19,8 +19,8 @@ export function formatPlan(plan: RunPlan): string {
     lines.push(`not in the index: ${shortSpans(plan.absent)}; the index has ${formatSpan(plan.index)}`);
   }
   for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
-    const counted = basis === 'least' ? '' : `, ${formatCount(rows)} rows`;
-    const size = seqnos === 0 && rows === 0 ? '' : ` (${formatCount(seqnos)} masterchain blocks${counted})`;
+    const ofRows = basis === 'least' ? '' : `, ${counted(rows, 'row')}`;
+    const size = seqnos === 0 && rows === 0 ? '' : ` (${counted(seqnos, 'masterchain block')}${ofRows})`;
     const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
     lines.push(
       '',

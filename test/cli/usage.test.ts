@@ -270,6 +270,11 @@ test('a plan tells what the index does not hold, and counts only the rest', asyn
   expect(stdout.match(/\(11 masterchain blocks/g)).toHaveLength(2);
 });
 
+test('a plan of one block counts one block', async () => {
+  const words = ['run', '--dry-run', '-n', 'sandbox', '-r', '1000', '-w', join(freshFolder(), 'w')];
+  expect((await tonlake(words)).stdout).toMatch(/\(1 masterchain block[,)]/);
+});
+
 test('a reader that goes early, as head does, ends the program without a word', async () => {
   const path = join(freshFolder(), 'w');
   await tonlake(['run', '--network', 'sandbox', '--range', '1000:1000', '--warehouse', path]);

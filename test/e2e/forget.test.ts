@@ -177,6 +177,7 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
     );
     expect(removed.stdout).not.toContain('nothing was changed');
     expect((await verify(path)).kinds).toEqual([]);
-    expect((await tonlake(args)).stdout).toMatch(/^nothing to forget/);
+    expect((await tonlake(args)).stdout).toMatch(/^nothing to forget in .*\n$/);
+    expect((await tonlake([...args, '--yes'])).stdout).toMatch(/^nothing to forget in .*\n$/);
   });
 });

@@ -41,7 +41,11 @@ async function forget(context: Context<ForgetFlags>, words: readonly string[]): 
   const { range, network, yes: isMeant = false } = context.flags;
   const options = { warehouse: warehouseOf(context.flags), network, pipelines: splitNames(words), range };
   const write = (report: ForgetReport): void => context.print(report, (shown) => describe(shown, isMeant));
-  if (!isMeant || !context.isJson) write(await forgetRange({ ...options, isDry: true }));
+  if (!isMeant || !context.isJson) {
+    const planned = await forgetRange({ ...options, isDry: true });
+    write(planned);
+    if (Object.keys(planned.spans).length === 0) return;
+  }
   if (isMeant) write(await context.line.during('forgetting', () => forgetRange(options)));
 }
 
