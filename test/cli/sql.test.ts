@@ -35,6 +35,14 @@ test('without headers, a query with a day says that days are not known, not that
   expect((await tonlake(query)).stderr).toMatch(/^warning: jetton_transfers: missing part of 2026-05-01 \(only /);
 });
 
+test.each([
+  ['check_failures', /does not exist!(?!.*Did you mean).*; hint: \S*tonlake.* test\b/],
+  ['gas_fees_daily', /does not exist!(?!.*Did you mean).*; hint: \S*tonlake.* build .*gas_fees_daily/],
+])('a query of %s before it is made names the command that makes it', async (table, error) => {
+  const { code, stderr } = await sql(`select * from ${table}`);
+  expect({ code, line: stderr.split('\n')[0] }).toEqual({ code: 1, line: expect.stringMatching(error) });
+});
+
 describe('parameters of tonlake sql', () => {
   test('are bound by name, and the query casts them', async () => {
     const file = queryFile(

@@ -200,12 +200,18 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
     );
   const line = fault.line !== undefined && sql.trim().includes('\n') ? `line ${fault.line}` : undefined;
   const place = file === undefined ? line : placeOf(file, fault);
-  const message = `store: query: ${fault.text}${place === undefined ? '' : ` (${place})`}`;
-  return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
+  const command = commandFor(fault.text);
+  // DuckDB guesses another table.
+  const text = command === undefined ? fault.text : fault.text.replace(/\s*\bDid you mean "[^"]*"\?/, '');
+  const hint = command === undefined ? hintOf(fault.text) : { hint: command };
+  const message = `store: query: ${text}${place === undefined ? '' : ` (${place})`}`;
+  return new StoreError(message, { code: error.code, ...hint, cause: error.cause });
 }
 
 /** The error of `raw_address`. */
 const NO_ADDRESS = /\bnot an address: (.*)$/;
+/** The table of the rows that break the rules of checks. */
+const CHECK_FAILURES = 'check_failures';
 const NO_TABLE = /Table with name (\w+) does not exist/;
 
 /** @throws {StoreError} if an error is about a table that has rows, but whose declaration is gone */
@@ -214,6 +220,13 @@ async function requireDeclared(reader: Reader, error: unknown): Promise<void> {
   if (table !== undefined && hasRows(await reader.ledger(), table)) {
     throw missingDeclaration(`declaration of table ${table} in ${reader.path}`);
   }
+}
+
+/** The command that makes the table that a fault misses: a mart, or the rows that checks found. */
+function commandFor(fault: string): string | undefined {
+  const [, table = ''] = NO_TABLE.exec(fault) ?? [];
+  if (table === CHECK_FAILURES) return suggest('test');
+  return existsSync(join(shippedFolder('marts'), `${table}.sql`)) ? suggest('build', table) : undefined;
 }
 
 /** The hint for a fault, if there is one. */
@@ -225,8 +238,6 @@ function hintOf(fault: string): { readonly hint?: string } {
     };
   if (/Overflow in HUGEINT/.test(fault))
     return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
-  const [, table = ''] = NO_TABLE.exec(fault) ?? [];
-  if (existsSync(join(shippedFolder('marts'), `${table}.sql`))) return { hint: suggest('build', table) };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
   return isName ? { hint: `${suggest('show')} shows tables and columns` } : {};
 }
