@@ -20,14 +20,24 @@ export interface Explanation {
 export function explainRefusal({ tables }: PipelineDef, refused: RefusedRecord): Explanation {
   const base = tables.find(({ rows }) => rows.kind === 'records');
   const place = `${base?.rows.kind === 'records' ? base.rows.path : ''}/${refused.index}`;
-  const record: unknown = parseExact(compactJson(refused.raw));
-  for (const table of tables) {
-    const fault = faultIn(table, record);
-    if (fault === undefined) continue;
-    const { pointer, expected } = fault;
-    return { pointer: place + pointer, reason: `expected ${expected}, got ${shown(valueAt(record, pointer))}` };
+  const stopped = (got: string) => ({
+    pointer: place + refused.pointer,
+    reason: `expected ${refused.expected}, got ${got}`,
+  });
+  try {
+    const record: unknown = parseExact(compactJson(refused.raw));
+    for (const table of tables) {
+      const fault = faultIn(table, record);
+      if (fault === undefined) continue;
+      const { pointer, expected } = fault;
+      return { pointer: place + pointer, reason: `expected ${expected}, got ${shown(valueAt(record, pointer))}` };
+    }
+    return stopped('the key twice');
+  } catch (error) {
+    // Unlike the kernel, the parser calls itself for each level.
+    if (error instanceof RangeError) return stopped('a record that is nested too deep to be shown');
+    throw error;
   }
-  return { pointer: place + refused.pointer, reason: `expected ${refused.expected}, got the key twice` };
 }
 
 /** The masterchain block of a refused record; undefined if it cannot be read. */

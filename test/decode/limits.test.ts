@@ -1,8 +1,9 @@
 import { int32, masterchain, pipeline, table, text } from 'tonlake/pipeline';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { DecodeError } from '../../src/core/errors.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
+import { explainRefusal } from '../../src/decode/explain-refusal.ts';
 import type { BytesColumn, WordsColumn } from '../../src/decode/typed-columns.ts';
 import { readAnswer } from '../fixtures.ts';
 import { read, tablesOf } from './reading.ts';
@@ -74,6 +75,62 @@ it('a text of 10 MB is one value, and a page of 16 MB one page', () => {
   const column = decoder.column('text') as BytesColumn;
   expect(column.bytes.toString('utf8', column.offsets[1], column.offsets[2])).toBe(long);
   expect(column.isSet(2)).toBe(false);
+});
+
+describe('values of any depth are stored as they came', () => {
+  const DEPTH = 100_000;
+  const kinds: readonly (readonly [string, (level: number) => string, (level: number) => string])[] = [
+    ['arrays', () => '[', () => ']'],
+    ['objects', () => '{"a":', () => '}'],
+    ['both', (level) => (level % 3 === 0 ? '[0,{"a":[],"b":' : '[{},'), (level) => (level % 3 === 0 ? '},1]' : ',""]')],
+  ];
+  const nested = (depth: number, open: (level: number) => string, close: (level: number) => string): string => {
+    const levels = Array.from({ length: depth }, (_, level) => level);
+    return `${levels.map(open).join('')}1${levels.reverse().map(close).join('')}`;
+  };
+
+  it.each(kinds)('%s', (_, open, close) => {
+    const values = [1, 62, 63, 64, 65, 126, 127, 128, 512, 513, 4_095, DEPTH].map((depth) =>
+      nested(depth, open, close),
+    );
+    const page = `{"things":[${values.map((value, id) => `{"id":${id},"json":${value},"other":${value}}`).join(',')}]}`;
+    expect(() => JSON.parse(page) as unknown).not.toThrow();
+    const { tables, refused } = read(things, page);
+    expect(refused).toEqual([]);
+    expect(tables['things']?.map(({ json }) => json === values.shift())).toEqual(new Array(12).fill(true));
+  });
+
+  it('and a page that lacks a bracket, or has another, is no JSON', () => {
+    const decoder = new Decoder(things);
+    for (const [, open, close] of kinds) {
+      const value = nested(DEPTH, open, close);
+      const middle = value.length - 40_000;
+      const other = value.slice(middle).replace(/[\]}]/, (bracket) => (bracket === ']' ? '}' : ']'));
+      for (const wrong of [value.slice(0, -1), `${value.slice(0, middle)}${other}`]) {
+        const page = Buffer.from(`{"things":[{"id":1,"json":${wrong}}]}`);
+        expect(() => decoder.decode(page)).toThrow(expect.objectContaining({ code: 'not-json' }));
+      }
+    }
+  });
+
+  it('and take memory in proportion to the page', () => {
+    const decoder = new Decoder(things, 16 * 2 ** 20);
+    const page = Buffer.from(`{"things":[{"id":1,"json":${'['.repeat(2 ** 20)}${']'.repeat(2 ** 20)}}]}`);
+    for (let round = 0; round < 10; round++) {
+      decoder.clear();
+      expect(decoder.decode(page).refused).toEqual([]);
+    }
+  });
+
+  it('and a record that is refused beside one says where', () => {
+    const { refused } = read(things, `{"things":[{"json":${'['.repeat(DEPTH)}${']'.repeat(DEPTH)},"id":"x"}]}`);
+    expect(refused.map((record) => explainRefusal(things, record))).toEqual([
+      {
+        pointer: '/things/0/id',
+        reason: expect.stringMatching(/^expected .*, got a record that is nested too deep to be shown$/),
+      },
+    ]);
+  });
 });
 
 it('a million rows of one span keep their values and their order', () => {

@@ -158,9 +158,9 @@ describe('JSON that is kept', () => {
     expect(cell('json', json)).toBe(json);
   });
 
-  it('nesting is followed down to 500 levels, and refused as a page beyond the limit', () => {
+  it('nesting is followed at any depth, and open brackets are no JSON', () => {
     expect(cell('json', '['.repeat(500) + ']'.repeat(500))).toBe('['.repeat(500) + ']'.repeat(500));
-    expect(() => cell('json', '['.repeat(100_000) + ']'.repeat(100_000))).toThrow('expected JSON');
+    expect(cell('json', '['.repeat(100_000) + ']'.repeat(100_000))).toBe('['.repeat(100_000) + ']'.repeat(100_000));
     expect(() => cell('json', '{"a":'.repeat(100_000))).toThrow('expected JSON');
   });
 });

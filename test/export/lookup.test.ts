@@ -98,6 +98,26 @@ test('a key whose record cannot be decoded is requested again by the next run, a
   expect(await query(warehouse, read)).toEqual(accounts);
 });
 
+test('a record that is nested deeply keeps no key from being read', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const attributes = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`;
+  sandbox.answer = async ({ path, query: asked, forward }) => {
+    if (path !== '/metadata') return forward();
+    const entries = asked.getAll('address').map((address, at) => {
+      const extra = at === 0 ? `{"attributes":${attributes}}` : '{}';
+      return `"${address}":{"is_indexed":true,"token_info":[{"type":"nft_items","valid":true,"name":"x","extra":${extra}}]}`;
+    });
+    return { status: 200, body: `{${entries.join(',')}}` };
+  };
+  const from = KEYS.map((key) => `SELECT '${key}' AS address`).join(' UNION ALL ');
+  const { report, problems } = await go(['token_metadata'], warehouse, { from });
+  sandbox.answer = undefined;
+  expect([report.complete, problems]).toEqual([true, []]);
+  expect(await query(warehouse, 'SELECT address, length(extra) FROM token_info ORDER BY ALL')).toEqual(
+    KEYS.map((key, at) => [key, at === 0 ? String(attributes.length + 15) : '2']),
+  );
+});
+
 test('addresses in lower case are stored as all others, in rows of blocks and in lookups', async () => {
   sandbox.answer = async ({ forward }) => {
     const { body, ...rest } = await forward();

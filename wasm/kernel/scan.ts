@@ -6,7 +6,7 @@ import { fit } from './memory';
 import { BACKSLASH, broken, Failure, Page, QUOTE, refused } from './page';
 import { Key, keyAt, markTables, Node, nameOf, nextObject, rollBack, standsAt, Table } from './plan';
 import { addRefused, clearRefused, dropRaw, keepRaw } from './refused';
-import { hexAt, NULL, skipBlanks, skipString, skipValue } from './skip';
+import { hexAt, NULL, skipBlanks, skipName, skipValue } from './skip';
 import { appendRaw, Text } from './text';
 
 /** What came of a page. */
@@ -43,7 +43,7 @@ export function scanPage(envelope: Node, root: Node): Outcome {
   else {
     while (true) {
       const name = at;
-      at = readName(at);
+      at = skipName(at);
       if (at == 0) return Outcome.notJson;
       Text.read(name);
       const key = namedKey(envelope);
@@ -84,15 +84,6 @@ function isRest(at: usize): bool {
   if (end == Page.end) return true;
   broken(end);
   return false;
-}
-
-/** Reads a key and its colon, and returns the position of the value. */
-function readName(from: usize): usize {
-  if (load<u8>(from) != QUOTE) return broken(from);
-  let at = skipString(from);
-  if (at == 0) return 0;
-  at = skipBlanks(at);
-  return load<u8>(at) == 58 ? skipBlanks(at + 1) : broken(at);
 }
 
 /** The key of the name in `Text`, if it is known. */
@@ -209,7 +200,7 @@ function scanObject(node: Node, row: u32, start: usize): usize {
       if (changetype<usize>(key)) at = skipBlanks(at + key.length);
       else {
         const name = at;
-        at = readName(at);
+        at = skipName(at);
         if (at == 0) return 0;
         Text.read(name);
         key = namedKey(node);

@@ -6,7 +6,7 @@ import type { JsonValue } from '../field.ts';
  * Parses a response. Integers up to 2^53 are numbers, larger ones bigint, and numbers with a fraction or exponent doubles. Raw control
  * characters in strings, which occur in decoded comments, are accepted.
  *
- * @throws {DecodeError} if it is not JSON; retryable, because it may be truncated
+ * @throws {DecodeError} if it is not JSON; retryable, because it may be truncated, unless it is nested too deep for the parser
  */
 export function parseExactJson(body: Buffer, label: string): JsonValue {
   return parseBody(body, label, readNumber) as JsonValue;
@@ -46,8 +46,13 @@ function parseBody(body: Buffer, label: string, parseNumber: (digits: string) =>
   try {
     return parse(text, undefined, parseNumber);
   } catch (cause) {
-    const got = cause instanceof RangeError ? 'values nested too deep' : 'something else';
-    throw new DecodeError(`decode ${label}: expected JSON, got ${got}`, { code: 'not-json', retryable: true, cause });
+    const isDeep = cause instanceof RangeError;
+    const got = isDeep ? 'values nested too deep' : 'something else';
+    throw new DecodeError(`decode ${label}: expected JSON, got ${got}`, {
+      code: 'not-json',
+      retryable: !isDeep,
+      cause,
+    });
   }
 }
 
