@@ -109,6 +109,8 @@ function describeFollowing(event: Exclude<FollowEvent, LagEvent> | DeliveryEvent
       return `${event.to}: ${event.message}; retrying until it is accepted`;
     case 'delivery-resumed':
       return `${event.to}: accepted again after ${formatDuration(event.seconds)}`;
+    case 'delivery-restarted':
+      return `note: ${event.to}: starts anew, because it reads tables of another pipeline; what was pending is not sent`;
     case 'merged':
     case 'mart':
       return undefined;

@@ -24,7 +24,13 @@ export interface DeliveryResumedEvent {
   readonly seconds: number;
 }
 
-export type DeliveryEvent = DeliveryFailedEvent | DeliveryResumedEvent;
+/** A feed starts anew because its tables are of another pipeline than before: what was pending for it is not sent. */
+export interface DeliveryRestartedEvent {
+  readonly event: 'delivery-restarted';
+  readonly to: string;
+}
+
+export type DeliveryEvent = DeliveryFailedEvent | DeliveryResumedEvent | DeliveryRestartedEvent;
 
 export interface DeliveriesOptions {
   readonly effects: Effects;
@@ -75,13 +81,15 @@ export class Deliveries implements CommitStep {
    * @throws {StoreError} `busy` if another process sends one of them @throws {UsageError} `foreign-cursor`
    */
   async begin(store: Store, network: string): Promise<void> {
-    const { effects, command } = this.#options;
+    const { effects, command, onEvent } = this.#options;
     for (const feed of this.#states.keys()) {
       const path = await feed.lockPath();
       this.#locks.push(await takeLock({ path, subject: feed.name, doing: 'is sent already', command, effects }));
     }
     const view = viewOf(store, network);
-    for (const feed of this.#states.keys()) await feed.begin(view);
+    for (const feed of this.#states.keys()) {
+      if (await feed.begin(view)) onEvent({ event: 'delivery-restarted', to: feed.name });
+    }
     this.committed(store, network);
   }
 

@@ -76,18 +76,27 @@ export class Feed {
     return this.#file.lockPath();
   }
 
-  /** Starts a new feed after the current commits, or resumes one. @throws {UsageError} `foreign-cursor` */
-  async begin(view: FeedView): Promise<void> {
+  /**
+   * Starts a new feed after the current commits, or resumes one.
+   *
+   * @returns true if it starts anew because its tables are of another pipeline than before: what was pending is not sent
+   * @throws {UsageError} `foreign-cursor`
+   */
+  async begin(view: FeedView): Promise<boolean> {
     const { digest, followed } = this.#content;
     const state = await this.#file.read();
-    if (state === undefined || String(state.cursor.tables) !== String(tablesOf(this.#content))) {
-      return this.#save(await startState(view, this.#content));
+    const isOther = state !== undefined && !isOfSamePipelines(state.cursor, followed);
+    if (state === undefined || isOther) {
+      await this.#save(await startState(view, this.#content));
+      return isOther;
     }
+    // A position is one of pipelines: it holds for all of their tables.
+    const cursor = { ...state.cursor, tables: tablesOf(this.#content) };
     this.#state = state;
-    await this.#withHint(() => readLog(view, state.cursor, 1));
-    if (state.digest === digest) return;
+    await this.#withHint(() => readLog(view, cursor, 1));
     // Rows that were delivered for the earlier content cause no alert if they are read again.
-    await this.#save({ ...state, digest, before: await beforeOf(view, followed, state.cursor) });
+    if (state.digest !== digest) await this.#save({ digest, cursor, before: await beforeOf(view, followed, cursor) });
+    return false;
   }
 
   /** Sends everything since the last position. @throws {DeliveryError} the next call sends it again */
@@ -131,6 +140,11 @@ export class Feed {
 
 function tablesOf({ followed }: FeedContent): readonly string[] {
   return followed.flatMap(({ tables }) => tables.map(({ name }) => name)).sort();
+}
+
+function isOfSamePipelines({ tables }: Cursor, followed: readonly FollowedTables[]): boolean {
+  if (followed.length === 0) return tables.length === 0;
+  return followed.every(({ pipeline }) => pipeline.tables.some(({ name }) => tables.includes(name)));
 }
 
 /** New content starts after the current commits. */

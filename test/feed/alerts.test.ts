@@ -169,8 +169,8 @@ class Telling {
     this.#text = text;
   }
 
-  /** Sends what is new. @param dieAt number of the alert after which the process is killed */
-  async send({ dieAt = Number.POSITIVE_INFINITY, refuses = false, text = this.#text } = {}): Promise<void> {
+  /** Sends what is new. @returns true if it starts anew @param dieAt number of the alert after which the process is killed */
+  async send({ dieAt = Number.POSITIVE_INFINITY, refuses = false, text = this.#text } = {}): Promise<boolean> {
     const [alert] = await load(text);
     const [target] = alert?.targets ?? [];
     if (alert === undefined || target === undefined) throw new Error('expected an alert');
@@ -182,8 +182,9 @@ class Telling {
     const view = await openReader(this.#warehouse, registry.tables);
     const feed = alertFeed(this.#warehouse, alert, target);
     try {
-      await feed.begin(view);
+      const isAnew = await feed.begin(view);
       await feed.deliver(view, sender);
+      return isAnew;
     } finally {
       await view.close();
     }
@@ -254,7 +255,7 @@ test('nobody is told of rows that were there when an alert began, also when they
   expect(transfers.told.length).toBeGreaterThan(0);
 });
 
-test('a changed select is about rows that come then, and a changed list of tables is a new alert', async () => {
+test('a changed select goes on from where the alert was, also if it reads another table of the same pipeline', async () => {
   const path = copyOf(exported);
   const telling = new Telling(path, FEES);
   await telling.send();
@@ -267,10 +268,22 @@ test('a changed select is about rows that come then, and a changed list of table
   await exportTo(path, '11:12');
   await telling.send({ text });
   expect(telling.told).toHaveLength(before);
-  await telling.send({
-    text: `${FEES.replace('from new_transactions', 'from new_transactions left join new_messages on tx_hash = hash')}`,
-  });
-  expect(telling.told).toHaveLength(before);
+  const more = `${FEES.replace('from new_transactions', 'from new_transactions left join new_messages on tx_hash = hash')}`;
+  await exportTo(path, '13:14');
+  expect(await telling.send({ text: more })).toBe(false);
+  const rows = await rowsOf(path, 'SELECT hash FROM transactions WHERE mc_block_seqno > 10');
+  expect(telling.values('hash')).toEqual(rows.map(([hash]) => hash).sort());
+});
+
+test('a changed select over another pipeline starts anew, and says so', async () => {
+  const path = copyOf(exported);
+  // The file has the same name.
+  const telling = new Telling(path, `${FEES}# instead of new_jetton_transfers\n`);
+  await telling.send();
+  await exportTo(path, '11:12');
+  expect(await telling.send({ text: TRANSFERS })).toBe(true);
+  expect(telling.told).toEqual([]);
+  expect(await telling.send({ text: TRANSFERS })).toBe(false);
 });
 
 test('rows with the same key are one alert, and a log that was cut by a crash is read', async () => {
