@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { parseRange } from '../chain/range.ts';
 import { movingPart } from '../chain/slice.ts';
 import { formatError } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
 import type { Job } from '../jobs/job.ts';
@@ -11,6 +12,7 @@ import { describeRecord } from '../jobs/show-job.ts';
 import { Health } from '../resident/health.ts';
 import { type MetricsServer, parseMetricsAddress, serveMetrics } from '../resident/metrics-server.ts';
 import { type ResidentEvent, reside } from '../resident/resident.ts';
+import { sameName } from '../resident/schedule.ts';
 import { untilReachable } from '../resident/until-reachable.ts';
 import type { ScheduleEvent } from '../resident/warehouse-queue.ts';
 import type { Context, ContextFlags } from './context.ts';
@@ -147,7 +149,12 @@ class Operations {
     if (text === undefined) return;
     const address = parseMetricsAddress(text, metricsPublic);
     const { Metrics } = await import('../resident/metrics.ts');
-    const jobs = this.#jobs.flatMap(({ name, schedule }) => (schedule === undefined ? [] : name));
+    const scheduled = this.#jobs.filter(({ schedule }) => schedule !== undefined);
+    for (const [first, second] of groupBy(scheduled, ({ name }) => name).values()) {
+      if (first !== undefined && second !== undefined)
+        throw sameName([first, second], 'their metrics would be the same');
+    }
+    const jobs = scheduled.map(({ name }) => name);
     const metrics = new Metrics(this.#health, { head: this.#isFollowing, jobs });
     for (const { warehouse, name } of this.#jobs) {
       const read = async () => (await JobHistory.open(warehouse, name)).read();
@@ -183,6 +190,8 @@ class Operations {
 const SCHEDULED = new Set<string>([
   'watching',
   'missed',
+  'dropped',
+  'settled',
   'begin',
   'end',
   'retry',
@@ -204,6 +213,10 @@ function describeScheduled(event: ScheduleEvent): string {
       const older = event.givenUp ? ', older ones are dropped' : '';
       return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to catch up${older}\n`;
     }
+    case 'dropped':
+      return `${event.job}: ${event.count} ${event.count === 1 ? 'run is' : 'runs are'} dropped: newer ones are due\n`;
+    case 'settled':
+      return `${event.job}: the run of ${event.due} was done elsewhere\n`;
     case 'late':
       return `${event.job}: the run of ${event.due} is not done at ${event.by}\n`;
     case 'begin':

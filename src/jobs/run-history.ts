@@ -113,6 +113,13 @@ export class JobHistory {
     return (await this.#names()).includes(name) ? this.#readOne(name) : undefined;
   }
 
+  /** The records of one due time, also of other hosts, oldest first. @throws {JobError} `bad-record` */
+  async readDue(due: number): Promise<readonly JobRecord[]> {
+    await this.#mirror?.pull();
+    const names = (await this.#names()).filter((name) => partsOf(name)[0] === dueId(due));
+    return Promise.all(names.map((name) => this.#readOne(name)));
+  }
+
   /** Writes or replaces a record. */
   async write(record: JobRecord, effects: Effects): Promise<void> {
     await this.writeFile(`${record.id}.json`, `${JSON.stringify(record, undefined, 2)}\n`, effects);

@@ -8,8 +8,8 @@ const SILENT_MS = 600_000;
 const JOB_SILENT_MS = 3_600_000;
 
 /**
- * `starting`: nothing is proven yet. `behind`: the lag exceeds the limit. `hanging`: no activity of the head for ten minutes, or of a running
- * job for an hour. `draining`: no further runs start.
+ * `starting`: nothing is proven yet. `behind`: the lag exceeds the limit. `hanging`: no activity of the head for ten minutes; without a head,
+ * no activity of a running job for an hour. `draining`: no further runs start.
  */
 export type HealthStatus = 'ok' | 'starting' | 'behind' | 'hanging' | 'draining';
 
@@ -77,7 +77,8 @@ export class Health {
     else if (event.event === 'end') {
       const { state } = event.record;
       this.#set(event.job, { running: false, last: state, ...(state === 'done' ? { late: false } : {}) });
-    } else if (event.event === 'late') this.#change(event.job, { late: true });
+    } else if (event.event === 'settled') this.#change(event.job, { last: 'done', lastDue: event.due, late: false });
+    else if (event.event === 'late') this.#change(event.job, { late: true });
     else if (event.event === 'failed') this.#set(event.job, { running: false, last: 'failed' });
   };
 
@@ -100,7 +101,8 @@ export class Health {
 
   #judge(figures: FollowFigures | undefined): HealthStatus {
     const maxLagMs = this.#maxLagMs;
-    const isSilent = [...this.silence().values()].some((ms) => ms > JOB_SILENT_MS);
+    // A step of a job may take hours; beside a head, that is no reason to end the process.
+    const isSilent = maxLagMs === undefined && [...this.silence().values()].some((ms) => ms > JOB_SILENT_MS);
     if (isSilent || (figures?.silentMs ?? 0) > SILENT_MS) return 'hanging';
     if (this.#isDraining) return 'draining';
     if (maxLagMs === undefined) return 'ok';

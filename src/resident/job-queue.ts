@@ -22,8 +22,15 @@ const watchSchema = z.object({ since: z.iso.datetime() });
 
 /** Missed runs: the number to catch up on, and whether older ones are dropped. */
 export interface Missed {
+  readonly event: 'missed';
   readonly count: number;
   readonly givenUp: boolean;
+}
+
+/** Runs that are dropped because newer ones are due. */
+export interface Dropped {
+  readonly event: 'dropped';
+  readonly count: number;
 }
 
 /** A run that is not done at the time by which it was expected. Milliseconds since 1970. */
@@ -53,7 +60,7 @@ export class JobQueue {
   readonly job: ScheduledJob;
   readonly #history: JobHistory;
   readonly #effects: Effects;
-  readonly #onMissed: (missed: Missed) => void;
+  readonly #onMissed: (missed: Missed | Dropped) => void;
   #waiting: WaitingRun[] = [];
   /** Due times of finished runs, in case the clock is set back. */
   readonly #done = new Set<number>();
@@ -64,7 +71,12 @@ export class JobQueue {
   /** The next due time after that, cached because every poll of the clock needs it. */
   #upcoming: number | undefined;
 
-  private constructor(job: ScheduledJob, history: JobHistory, effects: Effects, onMissed: (missed: Missed) => void) {
+  private constructor(
+    job: ScheduledJob,
+    history: JobHistory,
+    effects: Effects,
+    onMissed: (missed: Missed | Dropped) => void,
+  ) {
     this.job = job;
     this.#history = history;
     this.#effects = effects;
@@ -72,7 +84,11 @@ export class JobQueue {
     this.#seen = effects.now();
   }
 
-  static async open(job: ScheduledJob, effects: Effects, onMissed: (missed: Missed) => void): Promise<JobQueue> {
+  static async open(
+    job: ScheduledJob,
+    effects: Effects,
+    onMissed: (missed: Missed | Dropped) => void,
+  ): Promise<JobQueue> {
     const history = await JobHistory.open(job.warehouse, job.name);
     const queue = new JobQueue(job, history, effects, onMissed);
     await queue.#catchUp(await history.read());
@@ -82,25 +98,14 @@ export class JobQueue {
   /** The oldest due run that may start now. */
   next(): DueRun | undefined {
     const now = this.#effects.now();
-    if (now < this.#seen) this.#goBack(now);
-    if (now > this.#seen && now >= (this.nextTime() ?? Number.POSITIVE_INFINITY)) {
-      this.#upcoming = undefined;
-      const { times, catchUp } = this.job.schedule;
-      // A run that comes due during the previous one waits, even without catch-up.
-      const most = Math.max(1, catchUp);
-      const due = times.between(this.#seen, now, most + 1).filter((time) => !this.#done.has(time));
-      const waiting = [...this.#waiting, ...due.map((time) => waitingRun(time, 'schedule'))];
-      const oldest = times.between(0, now, most)[0] ?? now;
-      this.#waiting = waiting.filter((run) => run.due >= oldest);
-      if (this.#waiting.length < waiting.length) this.#onMissed({ count: this.#waiting.length, givenUp: true });
-      this.#seen = now;
-    }
+    this.#enqueue(now);
     return this.#waiting.find(({ tryAt }) => tryAt <= now);
   }
 
-  /** Runs that have become late since the last call. */
+  /** Runs that have become late since the last call, also if they wait for another job. */
   takeLate(): readonly LateRun[] {
     const now = this.#effects.now();
+    this.#enqueue(now);
     const late = this.#waiting.flatMap(({ due }): LateRun[] => {
       const by = this.job.schedule.expected.after(due) ?? Number.POSITIVE_INFINITY;
       return by <= now && !this.#late.has(due) ? [{ due, by }] : [];
@@ -109,8 +114,31 @@ export class JobQueue {
     return late;
   }
 
+  /** The record of a due time that is done, such as of a run that somebody started by hand; undefined if there is none, or it cannot be read. */
+  async findDone(due: number): Promise<JobRecord | undefined> {
+    const records = await this.#history.readDue(due).catch(() => []);
+    return records.find(({ state }) => state === 'done');
+  }
+
+  /** Adds runs that have become due. */
+  #enqueue(now: number): void {
+    if (now < this.#seen) this.#goBack(now);
+    if (now <= this.#seen || now < (this.nextTime() ?? Number.POSITIVE_INFINITY)) return;
+    this.#upcoming = undefined;
+    const { times, catchUp } = this.job.schedule;
+    // A run that comes due during the previous one waits, even without catch-up.
+    const most = Math.max(1, catchUp);
+    const due = times.between(this.#seen, now, most + 1).filter((time) => !this.#done.has(time));
+    const waiting = [...this.#waiting, ...due.map((time) => waitingRun(time, 'schedule'))];
+    const oldest = times.between(0, now, most)[0] ?? now;
+    this.#waiting = waiting.filter((run) => run.due >= oldest);
+    const count = waiting.length - this.#waiting.length;
+    if (count > 0) this.#onMissed({ event: 'dropped', count });
+    this.#seen = now;
+  }
+
   /** Removes a finished run, and makes failed ones start again. @returns the delay of a retry in milliseconds */
-  settle({ due }: DueRun, result: AttemptResult): number | undefined {
+  settle({ due }: Pick<DueRun, 'due'>, result: AttemptResult): number | undefined {
     const run = this.#waiting.find((each) => each.due === due);
     if (result === 'done') {
       this.#done.add(due);
@@ -167,7 +195,7 @@ export class JobQueue {
     const givenUp = missed.length > newest.length;
     // Dropped runs stay dropped after a restart.
     if (since === undefined || givenUp) await this.#watchSince((newest[0] ?? now + 1) - 1);
-    if (due.length > 0 || givenUp) this.#onMissed({ count: due.length, givenUp });
+    if (due.length > 0 || givenUp) this.#onMissed({ event: 'missed', count: due.length, givenUp });
   }
 
   async #watchSince(since: number): Promise<void> {

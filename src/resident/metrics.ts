@@ -113,6 +113,7 @@ function jobMetrics(registry: Registry, health: Health) {
   const forgotten = counter('forgotten_rows_total', 'Rows that retentions removed from tables.', 'job', 'table');
   const requests = counter('requests_total', 'API requests made by exports.', 'job');
   const missed = counter('missed_runs_total', 'Runs that were missed and are caught up.', 'job');
+  const dropped = counter('dropped_runs_total', 'Waiting runs that were dropped because newer ones were due.', 'job');
   const success = gauge('last_success_timestamp_seconds', 'Time of the last successful run.', 'job');
   const next = gauge('next_run_timestamp_seconds', 'Time at which the job is next due.', 'job');
   const running = gauge('running', '1 while the job is running.', 'job');
@@ -141,12 +142,14 @@ function jobMetrics(registry: Registry, health: Health) {
     succeeded,
     begin: (job: string): void => {
       for (const result of ['done', 'failed', 'interrupted']) runs.inc({ job, result }, 0);
-      for (const counted of [requests, missed]) counted.inc({ job }, 0);
+      for (const counted of [requests, missed, dropped]) counted.inc({ job }, 0);
       for (const shown of [success, running, late, silence]) shown.set({ job }, 0);
       duration.zero({ job });
     },
     see: (event: ResidentEvent): void => {
       if (event.event === 'missed') missed.inc({ job: event.job }, event.count);
+      if (event.event === 'dropped') dropped.inc({ job: event.job }, event.count);
+      if (event.event === 'settled') succeeded(event.record);
       if (event.event === 'end') countRun(event.job, event.seconds, event.record);
       if (event.event === 'failed') runs.inc({ job: event.job, result: 'failed' });
     },

@@ -3,6 +3,7 @@ import { formatError, type UsageError, usage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { closeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
+import { linkSignals } from '../http/linked-signal.ts';
 import type { Retry } from '../http/retry.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
@@ -30,13 +31,22 @@ export interface ScheduleOptions {
  * Runs jobs when they are due: jobs on the same warehouse one after the other, others in parallel. Returns after draining.
  *
  * @throws {UsageError} if no job has a schedule
- * @throws {StoreError} `busy` if another scheduler uses one of the warehouses
+ * @throws {StoreError} `busy` if another scheduler uses one of the warehouses; `lease-lost` after draining if one has taken it over
  */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
-  const { effects, actions, drain, onEvent } = options;
+  const { effects, actions, onEvent } = options;
   const groups = jobsByWarehouse(options.jobs);
   const locks: Lock[] = [];
-  const stop = stopAfterDrain(options);
+  // Who has lost the lease of a warehouse starts no run there, and ends, because another schedule does.
+  const link = linkSignals([options.drain]);
+  const drain = link.signal;
+  const stop = stopAfterDrain({ ...options, drain });
+  const leases: AbortSignal[] = [];
+  const endWith = (lost: AbortSignal): void => {
+    leases.push(lost);
+    if (lost.aborted) link.abort(lost.reason);
+    else lost.addEventListener('abort', () => link.abort(lost.reason), { once: true });
+  };
   const notices = new Set<Promise<void>>();
   const onLate = (job: ScheduledJob, run: LateRun): void => {
     const sent = notifyLate(job, actions, run).then(() => void notices.delete(sent));
@@ -48,22 +58,26 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   try {
     for (const [first] of groups) {
       if (first === undefined) continue;
-      locks.push(await reach(() => lockJobs(first.warehouse, 'schedule', effects, 'tonlake job schedule')));
+      const lock = await reach(() => lockJobs(first.warehouse, 'schedule', effects, 'tonlake job schedule'));
+      locks.push(lock);
+      if ('lost' in lock) endWith(lock.lost);
     }
     const queues = await Promise.all(
       groups.map((jobs) => Promise.all(jobs.map((job) => reach(() => openQueue(job, options))))),
     );
     const { signal } = stop;
-    await Promise.all(queues.map((group) => serveWarehouse(group, { ...options, stop: signal, onLate })));
+    await Promise.all(queues.map((group) => serveWarehouse(group, { ...options, drain, stop: signal, onLate })));
+    for (const signal of leases) if (signal.aborted) throw signal.reason;
   } finally {
     stop.close();
+    link.release();
     await Promise.all(notices);
     await closeAll(locks.map((lock) => () => lock.release()));
   }
 }
 
 async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOptions): Promise<JobQueue> {
-  const queue = await JobQueue.open(job, effects, (missed) => onEvent({ event: 'missed', job: job.name, ...missed }));
+  const queue = await JobQueue.open(job, effects, (missed) => onEvent({ job: job.name, ...missed }));
   onEvent(watching(queue));
   return queue;
 }
@@ -72,18 +86,16 @@ async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOption
 function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
   const groups = [...groupBy(jobs.filter(isScheduled), ({ warehouse }) => warehousePath(warehouse)).values()];
   for (const [first, second] of groups.flatMap((group) => [...groupBy(group, ({ name }) => name).values()])) {
-    if (first !== undefined && second !== undefined) throw sameName(first, second);
+    if (first !== undefined && second !== undefined)
+      throw sameName([first, second], 'their records would share a folder in the warehouse');
   }
   if (groups.length > 0) return groups;
   throw usage('jobs with a schedule', 'none', "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md");
 }
 
-function sameName(first: Job, second: Job): UsageError {
-  return usage(
-    'jobs of different names',
-    `${first.file} and ${second.file}`,
-    'their records would share a folder in the warehouse: rename a file',
-  );
+/** The error for jobs with the same name. @param why what they would share */
+export function sameName(jobs: readonly Pick<Job, 'file'>[], why: string): UsageError {
+  return usage('jobs of different names', jobs.map(({ file }) => file).join(' and '), `${why}: rename a file`);
 }
 
 function isScheduled(job: Job): job is ScheduledJob {

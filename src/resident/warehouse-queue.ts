@@ -3,13 +3,17 @@ import { formatError } from '../core/errors.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
 import { isTransient, runJob } from '../jobs/run-job.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
-import type { DueRun, JobQueue, LateRun, ScheduledJob } from './job-queue.ts';
+import type { Dropped, DueRun, JobQueue, LateRun, Missed, ScheduledJob } from './job-queue.ts';
 
 /** Events of a schedule. */
 export type ScheduleEvent =
   | { readonly event: 'watching'; readonly job: string; readonly next: string | undefined }
   /** Runs were missed; `givenUp` if there were more than are caught up. */
-  | { readonly event: 'missed'; readonly job: string; readonly count: number; readonly givenUp: boolean }
+  | ({ readonly job: string } & Missed)
+  /** Runs that failed, or waited, are dropped because newer ones are due. */
+  | ({ readonly job: string } & Dropped)
+  /** A run was done elsewhere, such as by hand. */
+  | { readonly event: 'settled'; readonly job: string; readonly due: string; readonly record: JobRecord }
   | { readonly event: 'begin'; readonly job: string; readonly due: string; readonly trigger: DueRun['trigger'] }
   | { readonly event: 'end'; readonly job: string; readonly seconds: number; readonly record: JobRecord }
   /** A run could not start or failed, and will be retried. */
@@ -46,15 +50,25 @@ const POLL_MS = 30_000;
 /** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that waits for a retry does not delay others. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
   const { drain, effects, onEvent, onLate } = options;
-  const reportLate = (): void => {
+  let running: JobQueue | undefined;
+  const settleIfDone = async (queue: JobQueue, due: number): Promise<boolean> => {
+    const record = await queue.findDone(due);
+    if (record === undefined) return false;
+    queue.settle({ due }, 'done');
+    onEvent({ event: 'settled', job: queue.job.name, due: record.due, record });
+    return true;
+  };
+  const reportLate = async (): Promise<void> => {
     for (const { queue, late } of queues.flatMap((each) => each.takeLate().map((late) => ({ queue: each, late })))) {
+      // While a job runs, nobody else can run it, and its records change.
+      if (queue !== running && (await settleIfDone(queue, late.due))) continue;
       const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
       onEvent({ event: 'late', job: queue.job.name, due: due ?? '', by: by ?? '' });
       onLate(queue.job, late);
     }
   };
   while (!drain.aborted) {
-    reportLate();
+    await reportLate();
     const queue = oldest(queues);
     if (queue === undefined) {
       await pause(effects, untilNext(queues, effects.now()), drain);
@@ -62,9 +76,14 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    // Also while a run hangs.
-    const timer = setInterval(reportLate, POLL_MS);
-    await runOne(queue, run, { ...options, reportLate }).finally(() => clearInterval(timer));
+    if (!(await settleIfDone(queue, run.due))) {
+      if (drain.aborted) return;
+      running = queue;
+      // Also while a run hangs.
+      const timer = setInterval(() => void reportLate(), POLL_MS);
+      await runOne(queue, run, { ...options, reportLate: () => void reportLate() }).finally(() => clearInterval(timer));
+      running = undefined;
+    }
     onEvent(watching(queue));
   }
 }

@@ -2,14 +2,19 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer as createGate } from 'node:net';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import { checkJob } from '../../src/jobs/check-job.ts';
+import { parseJob } from '../../src/jobs/parse-job.ts';
 import { moveOutputs, Publication } from '../../src/jobs/publish.ts';
 import { lockJobs } from '../../src/jobs/run-history.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
+import { runSchedule } from '../../src/resident/schedule.ts';
+import type { ScheduleEvent } from '../../src/resident/warehouse-queue.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freePort } from '../free-port.ts';
+import { fakeActions, sleepingClock } from '../jobs/fakes.ts';
 import {
   EXTENSIONS,
   environmentOf,
@@ -137,6 +142,45 @@ describe.skipIf(!HAS_BUCKETS)(
       await lease.release();
       const third = await tonlake(['job', 'run', 'twin.yaml', '--json'], { cwd, env: elsewhere });
       expect(JSON.parse(third.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ state: 'done' });
+    });
+
+    test('are tried again when a run has lost its lease, and left to the schedule that has taken theirs', async () => {
+      useS3(server);
+      vi.stubEnv('TONLAKE_STATE_DIR', freshFolder());
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const objects = openS3Store('s3://lake/lost/_jobs');
+      const take = async (name: string): Promise<void> => {
+        await objects.put(name, Buffer.from('of another process'));
+        vi.advanceTimersByTime(15_000);
+      };
+      const start = Date.parse('2026-05-04T12:00:00Z');
+      const text = 'network: mainnet\npipelines: [blocks]\nrange: yesterday\nschedule: {cron: "1 12 * * *"}\n';
+      const job = await checkJob(parseJob(text, 'lost.yaml'), { now: start, warehouse: 's3://lake/lost' });
+      const { actions } = fakeActions({
+        run: async (options) => {
+          await take('run.lease');
+          await vi.waitUntil(() => options.stop?.aborted);
+          await objects.remove(['run.lease']);
+          await take('schedule.lease');
+          return { ...(await fakeActions().actions.run(options)), complete: false };
+        },
+      });
+      const events: ScheduleEvent[] = [];
+      const drain = new AbortController().signal;
+      const effects = sleepingClock(start);
+      const serving = runSchedule({
+        jobs: [job],
+        actions,
+        effects,
+        drain,
+        drainMs: 0,
+        onEvent: (event) => events.push(event),
+      });
+      await expect(serving).rejects.toMatchObject({ code: 'lease-lost' });
+      expect(events.find(({ event }) => event === 'end')).toMatchObject({ record: { state: 'interrupted' } });
+      expect(events.find(({ event }) => event === 'retry')).toMatchObject({ seconds: 300 });
     });
 
     test.each([

@@ -66,6 +66,18 @@ test('health is bad above the bound of the lag, before anything is proven, and w
   expect(stateOf({ silentMs: 600_001 })).toBe('hanging');
 });
 
+test('a job whose step takes hours does not make a head unhealthy that goes on', () => {
+  let now = 0;
+  const clock = { monotonic: () => now };
+  const begin = { event: 'begin', job: 'nightly', due: '2026-05-04T03:15:00.000Z', trigger: 'schedule' } as const;
+  const [beside, alone] = [new Health(clock, 5_000), new Health(clock)];
+  beside.open({ network: 'testnet', read: () => FIGURES });
+  for (const health of [beside, alone]) health.see(begin);
+  now = 3_660_000;
+  expect([beside.read().status, alone.read().status]).toEqual(['ok', 'hanging']);
+  expect(beside.silence()).toEqual(new Map([['nightly', now]]));
+});
+
 test('metrics show the figures as they are when somebody asks', async () => {
   const { Metrics } = await import('../../src/resident/metrics.ts');
   const health = new Health(realEffects, 5_000);

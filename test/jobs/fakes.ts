@@ -116,7 +116,7 @@ export function fakeActions(over: FakeActions = {}): { readonly actions: JobActi
 }
 
 /** A clock that moves only when somebody sleeps, and then at once. */
-export function sleepingClock(start: number): Effects & { set(ms: number): void; onMove: (now: number) => void } {
+export function sleepingClock(start: number): Effects & { set(ms: number): void; onMove: (now: number) => unknown } {
   let now = start;
   const clock = {
     ...realEffects,
@@ -125,13 +125,13 @@ export function sleepingClock(start: number): Effects & { set(ms: number): void;
     sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted();
       now += ms;
-      clock.onMove(now);
+      await clock.onMove(now);
       signal?.throwIfAborted();
     },
     set: (ms: number) => {
       now = ms;
     },
-    onMove: (_now: number): void => undefined,
+    onMove: (_now: number): unknown => undefined,
   };
   return clock;
 }

@@ -98,6 +98,32 @@ describe('jobs of one warehouse', () => {
     expect(records).toMatchObject([{ error: { message: '1 late' } }]);
   });
 
+  test('that wait behind one that hangs are late as well', async () => {
+    const jobs = await jobsOf('0 13 * * *', "15 13 * * *', expected_by: '14:00 UTC");
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const clock = sleepingClock(START);
+    const drain = new AbortController();
+    const late: ScheduleEvent[] = [];
+    const { actions } = fakeActions({
+      run: async () => {
+        clock.set(START + 3 * HOUR);
+        vi.advanceTimersByTime(30_000);
+        await vi.waitUntil(() => late.length > 0);
+        drain.abort();
+        throw new Error('gave up');
+      },
+    });
+    try {
+      await runSchedule({
+        ...{ jobs, actions, effects: clock, drain: drain.signal, drainMs: 0 },
+        onEvent: (event) => event.event === 'late' && late.push(event),
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(late).toMatchObject([{ job: 'j1', due: '2026-05-04T13:15:00.000Z', by: '2026-05-04T14:00:00.000Z' }]);
+  });
+
   test('have different names', async () => {
     const [job] = await jobsOf('0 3 * * *');
     if (job === undefined) throw new Error('no job');
@@ -226,6 +252,8 @@ test('metrics tell runs, rows, requests and the last success, named as Prometheu
     'tonlake_job_rows_total{job="j0",table="blocks"} 10',
     'tonlake_job_requests_total{job="j0"} 3',
     'tonlake_job_running{job="j0"} 0',
+    'tonlake_job_missed_runs_total{job="j0"} 0',
+    'tonlake_job_dropped_runs_total{job="j0"} 0',
     'tonlake_job_late{job="j0"} 0',
     'tonlake_job_late{job="never"} 0',
     'tonlake_job_progress_age_seconds{job="j0"} 0',

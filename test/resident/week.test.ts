@@ -21,7 +21,7 @@ interface Week {
   readonly days: () => readonly string[];
   readonly events: ScheduleEvent[];
   /** Lets a schedule run from one moment to another, as one process. */
-  serve(from: string, to: string, onMove?: (now: number, set: (ms: number) => void) => void): Promise<void>;
+  serve(from: string, to: string, onMove?: (now: number, set: (ms: number) => void) => unknown): Promise<void>;
   records(): Promise<readonly JobRecord[]>;
   /** States of which somebody was notified. */
   notices(): readonly string[];
@@ -48,8 +48,9 @@ async function weekOf(schedule: string, zone = 'UTC', fault?: (now: number) => E
       clock.set(at(from));
       const drain = new AbortController();
       clock.onMove = (now) => {
-        if (now >= at(to)) drain.abort();
-        else onMove?.(now, clock.set);
+        if (now < at(to)) return onMove?.(now, clock.set);
+        drain.abort();
+        return undefined;
       };
       await runSchedule({
         ...{ jobs: [job], actions, effects: clock, drain: drain.signal, drainMs: 0 },
@@ -210,6 +211,24 @@ describe('a week of nightly jobs', () => {
     expect(week.notices()).toEqual(['late']);
   });
 
+  test('a night that failed, and that somebody made up for by hand beside the schedule, is neither late nor tried again', async () => {
+    const week = await weekOf("{cron: '15 3 * * *', expected_by: 06:00 UTC}", 'UTC', (now) =>
+      now < at('2026-05-05T04:00:00Z') ? new SourceError('source: 401', { code: 'http' }) : undefined,
+    );
+    const due = at('2026-05-05T03:15:00Z');
+    let byHand: Promise<unknown> | undefined;
+    await week.serve('2026-05-04T12:00:00Z', '2026-05-06T12:00:00Z', (now) => {
+      if (now < at('2026-05-05T04:00:00Z')) return;
+      byHand ??= runJob({ job: week.job, actions: fakeActions().actions, effects: sleepingClock(now), due });
+      return byHand;
+    });
+    expect(week.days()).toEqual(['2026-05-05']);
+    expect(week.notices()).toEqual(['failed']);
+    expect(week.events.filter(({ event }) => event === 'settled')).toMatchObject([
+      { job: 'nightly', due: '2026-05-05T03:15:00.000Z', record: { trigger: 'manual', state: 'done' } },
+    ]);
+  });
+
   describe('a night that failed, and does not pass by itself', () => {
     /** The key is refused until somebody renews it. */
     const refused = (until: string) => (now: number) =>
@@ -227,7 +246,9 @@ describe('a week of nightly jobs', () => {
       await week.serve('2026-05-04T12:00:00Z', '2026-05-07T11:00:00Z');
       expect(week.days()).toEqual([]);
       // The third night pushes out the first.
-      expect(week.events).toContainEqual({ event: 'missed', job: 'nightly', count: 2, givenUp: true });
+      expect(week.events.filter(({ event }) => event === 'dropped' || event === 'missed')).toEqual([
+        { event: 'dropped', job: 'nightly', count: 1 },
+      ]);
       await week.serve('2026-05-07T13:00:00Z', '2026-05-07T14:00:00Z');
       expect(week.days()).toEqual(['2026-05-05', '2026-05-06']);
       await week.serve('2026-05-07T15:00:00Z', '2026-05-07T16:00:00Z');
