@@ -1,10 +1,12 @@
 import { fetchEnds } from '../chain/index-head.ts';
 import type { Counts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { TonlakeError, usage } from '../core/errors.ts';
+import { StoreError, TonlakeError, usage } from '../core/errors.ts';
+import { formatCount } from '../core/format.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { followPending } from '../declare/walk.ts';
+import { BusyError } from '../files/writer-lock.ts';
 import { retry } from '../http/retry.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
@@ -54,6 +56,7 @@ export interface WatchReport {
   readonly seconds: number;
 }
 
+const COMMAND = 'tonlake follow --pending';
 const EVERY_MS = 2_000;
 /** Time between saves: a twentieth of the duration so far, within these limits, so that a long watch saves rarely. */
 const SAVE_SHARE = 20;
@@ -63,11 +66,16 @@ const MAX_SAVE_MS = 300_000;
 const MAX_UNSAVED = 5_000;
 /** Time that the last save waits for another writer. */
 const BUSY_MS = 60_000;
+/** Interval between two reports that another process writes the warehouse. */
+const REPORT_MS = 300_000;
+/** Number of rows that are kept in memory while another process writes the warehouse; with more, the watch waits as at the end. */
+const MOST_UNSAVED = 100_000;
 
 /**
  * Polls pending transactions, traces and actions of some accounts and messages, and stores them. A response without rows proves nothing.
  *
  * @throws {UsageError} for nothing to watch, or an invalid account or hash, before the first request
+ * @throws {StoreError} `busy` if the head is followed into the same warehouse, or if another process writes it for too long
  * @throws {SourceError} {StoreError} if it cannot continue; pending rows are saved before, if possible
  */
 export async function watch(options: WatchOptions): Promise<WatchReport> {
@@ -78,7 +86,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   }
   const pipelines = registry.pipelines.filter(isWatched);
   const requests = planPoll(pipelines, { accounts, messages });
-  const session = await openSession({ ...options, effects, priority: 'tail', command: 'tonlake follow --pending' });
+  const session = await openSession({ ...options, effects, priority: 'tail', command: COMMAND });
   try {
     return await new Watch({ ...options, ...session, effects, registry, pipelines, requests }).run();
   } finally {
@@ -108,6 +116,8 @@ class Watch {
   private readonly watchAt: number;
   private head = { from: 0, to: 0 };
   private savedAt: number;
+  /** When it was last reported that another process writes the warehouse; undefined since the last save. */
+  private reportedAt: number | undefined;
   private polls = 0;
   private traces = 0;
 
@@ -133,7 +143,7 @@ class Watch {
         failure = this.judge(error);
       });
       if (failure !== undefined || this.isOver()) break;
-      if (this.isSaveDue()) await this.save(0);
+      if (this.isSaveDue()) await this.save(this.sightings.unsaved.length > MOST_UNSAVED ? BUSY_MS : 0);
       const restMs = Math.min(everyMs - (effects.monotonic() - startedAt), this.endsInMs());
       if (restMs > 0) await effects.sleep(restMs, this.stop).catch(() => {});
     }
@@ -144,10 +154,11 @@ class Watch {
     return report;
   }
 
-  /** Finds problems of the warehouse before the first poll; a busy one will be free later. */
+  /** Finds problems of the warehouse before the first poll; a busy one will be free later, unless the head is followed into it. */
   private async requireStore(): Promise<void> {
     await this.inStore(async () => {}).catch((error: unknown) => {
       if (!isBusy(error)) throw error;
+      if (isByFollower(error)) throw beside(error);
     });
   }
 
@@ -197,12 +208,23 @@ class Watch {
       await this.inStore((store) => this.saveInto(store, rows));
       this.head = { from: this.head.to, to: this.head.to };
       this.savedAt = effects.monotonic();
+      this.reportedAt = undefined;
     };
     const pauseAfter = (error: TonlakeError) => (isBusy(error) ? ({ kind: 'poll' } as const) : undefined);
     const { signal } = new AbortController();
     await retry(attempt, { attempts: 1, waitMs: busyMs, effects, signal, pauseAfter }).catch((error: unknown) => {
       if (busyMs > 0 || !isBusy(error)) throw error;
+      this.reportBusy(error, rows.length);
     });
+  }
+
+  /** Reports that rows could not be saved: at once, and every five minutes. */
+  private reportBusy(error: TonlakeError, rows: number): void {
+    const now = this.context.effects.monotonic();
+    if (this.reportedAt !== undefined && now - this.reportedAt < REPORT_MS) return;
+    this.reportedAt = now;
+    const message = `${formatCount(rows)} rows are not saved yet: ${error.message}`;
+    this.context.onEvent?.({ event: 'problem', code: error.code, message });
   }
 
   private async saveInto(store: Store, rows: readonly Sighting[]): Promise<void> {
@@ -223,7 +245,7 @@ class Watch {
       tables,
       pipelines: registry.pipelines,
       effects,
-      command: 'tonlake follow --pending',
+      command: COMMAND,
       kind,
     });
     try {
@@ -253,8 +275,18 @@ async function newestOf(source: Source, known: number): Promise<number> {
   }
 }
 
-function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): error is TonlakeError {
   return error instanceof TonlakeError && error.code === 'busy';
+}
+
+/** True if the head is followed into the warehouse, which then is never free. */
+function isByFollower(error: TonlakeError): boolean {
+  return error instanceof BusyError && error.command.startsWith('tonlake follow') && error.command !== COMMAND;
+}
+
+function beside(cause: TonlakeError): StoreError {
+  const hint = 'keep what is pending in another --warehouse';
+  return new StoreError(cause.message, { code: cause.code, hint, cause });
 }
 
 /** Counts by role under the names of the tables that play it. */

@@ -210,6 +210,42 @@ test('a warehouse that is being written by another is waited for at the end', as
   ]);
 });
 
+test('a warehouse that is being written by another is told of once, and of again after the next save', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const { tables } = await loadRegistry();
+  const place = { path: warehouse, network: sandbox.url, tables, pipelines: [], effects: realEffects };
+  let other: Awaited<ReturnType<typeof openStore>> | undefined = await openStore(place);
+  const { report, events } = await look(warehouse, {
+    polls: 60,
+    onEvent: async (event) => {
+      if (event.event !== 'poll' || event.poll !== 40) return;
+      const open = other;
+      other = undefined;
+      await open?.close();
+    },
+  });
+  expect(events.filter(({ event }) => event === 'problem')).toEqual([
+    {
+      ...{ event: 'problem', code: 'busy' },
+      message: expect.stringMatching(/^\d+ rows are not saved yet: store: warehouse \S+ is being written by process/),
+    },
+  ]);
+  expect(report.rows['pending_traces']).toBeGreaterThan(0);
+});
+
+test('a warehouse into which the head is followed is refused at the start', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const { tables } = await loadRegistry();
+  const place = { path: warehouse, network: sandbox.url, tables, pipelines: [], effects: realEffects };
+  const other = await openStore({ ...place, command: 'tonlake follow blocks' });
+  await expect(look(warehouse)).rejects.toMatchObject({
+    code: 'busy',
+    hint: expect.stringMatching(/another --warehouse/),
+  });
+  expect(sandbox.requests.entries().filter(({ path }) => path.includes('pending'))).toEqual([]);
+  await other.close();
+});
+
 test('a source that fails for a while is told of and survived', async () => {
   let isDown = true;
   const block = (seqno: number) => ({ seqno, gen_utime: '1777593600', root_hash: '' });
