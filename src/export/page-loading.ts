@@ -172,7 +172,7 @@ export class PageLoading {
         // The source does not know the key.
         return response.status === 404 ? noRows(request) : loader.add(response.body, request.page);
       },
-      this.heavy.optionsOf(request),
+      { ...this.heavy.optionsOf(request), ending: context.stop },
     );
     this.heavy.noteSuccess();
     this.repeated.noteSuccess();
@@ -208,6 +208,8 @@ export class PageLoading {
   }
 
   private async handleFailure(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[]> {
+    // It is not tried again, so it says nothing about the source: its rows stay missing.
+    if (this.context.stop.aborted) return [];
     const { unit } = request.page;
     const more = this.walk.failed?.(request, error);
     if (more !== undefined) {

@@ -45,13 +45,16 @@ export class ProvenChain {
    * Requires that the newest proven block of the index is the same at the source. An index that begins after all proven blocks cannot be
    * compared.
    *
+   * @param ending aborted to retry no request
    * @throws {WalkError} `other-chain` with the first block that differs; `head-back`, retryable, if the index has no proven block yet
    */
-  async requireSame(source: Source, { first, last }: IndexEnds): Promise<void> {
+  async requireSame(source: Source, { first, last }: IndexEnds, ending?: AbortSignal): Promise<void> {
     const { spans } = this;
     const common = intersectSpans(spans, [{ from: first, to: last }]);
     const newest = common.at(-1)?.to;
-    if (newest !== undefined && !(await this.isSame(source, newest))) throw await this.difference(source, common);
+    if (newest !== undefined && !(await this.isSame(source, newest, ending))) {
+      throw await this.difference(source, common, ending);
+    }
     if (newest === undefined && spans.some(({ from }) => from > last)) {
       throw new WalkError(`walk ${this.pipeline} ${last}: expected a head above the proven blocks, got ${last}`, {
         code: 'head-back',
@@ -61,21 +64,25 @@ export class ProvenChain {
     }
   }
 
-  private async isSame(source: Source, seqno: number): Promise<boolean> {
-    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
+  private async isSame(source: Source, seqno: number, ending: AbortSignal | undefined): Promise<boolean> {
+    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno, { ending })]);
     return own === undefined || own.rootHash === theirs.rootHash;
   }
 
   /** The error that names the first proven block of another chain: all blocks after it differ, too. */
-  private async difference(source: Source, common: readonly Span[]): Promise<WalkError> {
+  private async difference(
+    source: Source,
+    common: readonly Span[],
+    ending: AbortSignal | undefined,
+  ): Promise<WalkError> {
     let [low, high] = [0, totalSize(common) - 1];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if (await this.isSame(source, blockAt(common, middle))) low = middle + 1;
+      if (await this.isSame(source, blockAt(common, middle), ending)) low = middle + 1;
       else high = middle;
     }
     const seqno = blockAt(common, high);
-    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
+    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno, { ending })]);
     return new WalkError(
       `walk ${this.pipeline} ${seqno}: expected the proven block ${seqno} with hash ${own?.rootHash}, got ${theirs.rootHash}; nothing was written`,
       {

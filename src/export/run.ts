@@ -194,8 +194,8 @@ async function runAll(running: Running, isAwaited: boolean): Promise<void> {
   const opened = { options, session, effects, registry, pipelines, asked, sink, loaders, report: tally.report };
   const context = runContext({ ...opened, history });
   await prepare(running, context);
-  const newest = (): Promise<IndexEnds> => fetchEnds(source);
-  const requireSame = compareOnce(running);
+  const newest = (): Promise<IndexEnds> => fetchEnds(source, { ending: context.stop });
+  const requireSame = compareOnce(running, context.stop);
   const runEach = async (each: RunContext, ends: RunChain['ends']): Promise<void> => {
     for (const pipeline of each.pipelines) {
       if (each.stop.aborted) return;
@@ -220,11 +220,11 @@ async function runAll(running: Running, isAwaited: boolean): Promise<void> {
 }
 
 /** Compares the proven blocks with the source, unless they are those of this run. */
-function compareOnce({ store, registry, session }: Running): NonNullable<RunChain['requireSame']> {
+function compareOnce({ store, registry, session }: Running, ending: AbortSignal): NonNullable<RunChain['requireSame']> {
   const proven = new ProvenChain(store, registry);
   let compared: Promise<void> | undefined;
   return (ends) => {
-    compared ??= proven.requireSame(session.source, ends);
+    compared ??= proven.requireSame(session.source, ends, ending);
     return compared;
   };
 }

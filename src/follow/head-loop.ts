@@ -123,12 +123,12 @@ export class HeadLoop {
   /** @returns true if the next round should start at once */
   private async exportRound(head: IndexHead): Promise<boolean> {
     const { exporting, options } = this;
-    const { chain, rounds, from, steps } = options;
+    const { chain, rounds, from, steps, stop } = options;
     const { effects, store, pipelines, session } = exporting;
     const startedAt = effects.monotonic();
     const isBack = head.last < this.highest || this.highest === 0;
     this.noteHead(head);
-    if (isBack) await chain.requireSame(session.source, head);
+    if (isBack) await chain.requireSame(session.source, head, stop);
     const requested = head.last < from ? [] : [{ from, to: head.last }];
     const due = requested.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
     const before = this.proven(requested);

@@ -161,7 +161,7 @@ export class Rounds {
         const chain = { ends: known, newest: known };
         await runPipeline({ ...context, report, sink, pipeline: turn.pipeline, asked: requested }, chain);
       });
-      await shareComparisons(running, () => this.options.chain.requireSame(context.source, ends));
+      await shareComparisons(running, () => this.options.chain.requireSame(context.source, ends, context.stop));
     }
   }
 }

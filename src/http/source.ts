@@ -78,6 +78,8 @@ export interface SourceCounts {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
+  /** When aborted, there are no more attempts: the error of the one in flight is thrown. */
+  readonly ending?: AbortSignal | undefined;
   /** Default: that of the source. */
   readonly attempts?: number | undefined;
 }
@@ -156,7 +158,7 @@ export class Source {
   async fetch<T>(
     request: SourceRequest,
     accept: (response: SourceResponse) => T | Promise<T>,
-    { signal, attempts = this.#attempts }: FetchOptions = {},
+    { signal, ending, attempts = this.#attempts }: FetchOptions = {},
   ): Promise<T> {
     const { effects, onRetry } = this.#options;
     const target = formatTarget(request);
@@ -172,6 +174,7 @@ export class Source {
         effects,
         waitMs: this.#waitMs,
         signal: end,
+        ending,
         onRetry: ({ attempt, sleepMs, error }) => {
           const message = this.#key?.redact(error.message) ?? error.message;
           const text = nameRequest(request, target);
