@@ -97,7 +97,10 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, encodes: column });
   }
 
-  /** Writes a Bloom filter of the values to files; for hashes, addresses and other columns that are searched for single values. */
+  /**
+   * Writes a Bloom filter of the values to files; for hashes, addresses and other columns that are searched for single values. Columns of
+   * bytes and of booleans get none.
+   */
   bloomFilter(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, bloomFilter: true });
   }

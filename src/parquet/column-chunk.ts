@@ -52,7 +52,8 @@ export class ColumnChunkWriter {
     this.#column = column;
     this.#compress = compress;
     const { physical } = kinds[column.kind];
-    this.#hasFilter = column.bloomFilter === true && physical !== 'bool';
+    // DuckDB looks for bytes in a filter as for text, with escapes, and finds none; that is so in its own files, too.
+    this.#hasFilter = column.bloomFilter === true && physical !== 'bool' && physical !== 'binary';
     this.#encoder = new ChunkEncoder(physical, { isFinal: true, hasFilter: this.#hasFilter });
   }
 
