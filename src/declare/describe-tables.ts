@@ -56,10 +56,13 @@ export function describeTables(tables: readonly TableDef[]): string {
 /** A table with its columns, for a terminal. @param notes the parts that a warehouse lacks */
 export function describeTable(registry: Registry, table: TableDef, notes: readonly string[]): string {
   const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
+  const order = `key (${table.key.join(', ')}), sorted by (${table.sort.join(', ')})`;
+  const days = partition === undefined ? '' : `, partitioned by ${partition}`;
   const isProven = columns.some(({ proof }) => proof !== undefined);
   const head = [
     `${table.name}: ${table.grain}`,
-    `key (${table.key.join(', ')}), sorted by (${table.sort.join(', ')})${partition === undefined ? '' : `, partitioned by ${partition}`}`,
+    // Of a mart of the user's own, the warehouse has only the rows.
+    table.key.length === 0 ? 'its file has its key and what its columns mean' : `${order}${days}`,
     ...(endpoint === undefined ? [] : [`pipeline ${pipeline}, from ${endpoint}`]),
     ...(isProven ? ['beside each column: what proves its values (docs/proof.md)'] : []),
     '',

@@ -73,6 +73,8 @@ test('its own mart is a table like others: described, explained, and in the work
   const described = await inProject('show', 'busy_accounts');
   expect([described.code, described.stderr]).toEqual([0, '']);
   expect(described.stdout).toMatch(/^busy_accounts: a mart of your own, built from transactions\n/);
+  expect(described.stdout).toContain('\nits file has its key and what its columns mean\n');
+  expect(described.stdout).not.toContain('()');
   expect(described.stdout).toMatch(/\ntransactions +BIGINT\b/);
   const [held = '', ...others] = (await inProject('show')).stdout.split('\n\n');
   expect(held).toMatch(/^in the warehouse:\n/);
