@@ -43,6 +43,17 @@ test.each([
   expect({ code, line: stderr.split('\n')[0] }).toEqual({ code: 1, line: expect.stringMatching(error) });
 });
 
+test('a mart that lacks an optional table names it, and the command that exports it', async () => {
+  const lists = join(freshFolder(), 'w');
+  const names = ['jetton_masters', 'jetton_transfers', 'jetton_burns', 'jetton_wallets'];
+  await tonlake(['run', ...names, '-n', 'sandbox', '-r', '1000:1009', '-w', lists]);
+  await tonlake(['build', 'jetton_holders_daily', '-w', lists]);
+  const { stderr } = await tonlake(['sql', 'select count(*) from jetton_holders_daily', '-w', lists]);
+  expect(stderr).toMatch(
+    /^warning: jetton_holders_daily: missing part of what it reads \(actions was never exported here: .*run .*actions.* --range 1000:1009\)\n$/,
+  );
+});
+
 describe('parameters of tonlake sql', () => {
   test('are bound by name, and the query casts them', async () => {
     const file = queryFile(

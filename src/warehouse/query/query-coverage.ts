@@ -276,8 +276,10 @@ function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly
   const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isRequested(mart.day));
   const days = open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort();
   const periods = requested.flatMap((each) => each ?? []);
+  const why = neverExported(contents, [...readsBehind(contents, name)]);
+  const because = why.length === 0 ? '' : ` (${why.join('; ')})`;
   const parts = [
-    ...(days.length === 0 ? [] : [partOf(days)]),
+    ...(days.length === 0 ? [] : [`${partOf(days)}${because}`]),
     ...unbuiltDays(built.flatMap(({ mart }) => mart?.day ?? []).sort(), periods).map(
       (period) => `${daysText(period)} (not built)`,
     ),
@@ -287,6 +289,15 @@ function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly
     ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
     ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: ${suggest('build', name)}`]),
   ];
+}
+
+/** Tables that a mart reads, directly or through other marts. */
+function readsBehind(contents: Contents<Registry>, name: string, found = new Set<string>()): ReadonlySet<string> {
+  for (const { mart, tables } of contents.ledger) {
+    if (mart === undefined || tables[name] === undefined) continue;
+    for (const read of mart.reads.filter((each) => !found.has(each))) readsBehind(contents, read, found.add(read));
+  }
+  return found;
 }
 
 /** `built 3 commits ago`. */
