@@ -2,7 +2,7 @@ import { closeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
 import type { Backend, Writes } from './backend.ts';
 import { DeclarationFolder } from './ledger/declarations.ts';
-import { badLedger, entryName } from './ledger/entries.ts';
+import { badLedger, entryName, parseEntry } from './ledger/entries.ts';
 import { filesIn } from './ledger/entries-in.ts';
 import {
   LEDGER,
@@ -75,13 +75,15 @@ class FilesWriter implements Writer {
   readonly entries: LedgerFolder['entries'];
   readonly instance: Writer['instance'];
   readonly rows: Store['rows'];
-  readonly rivals?: Set<string>;
+  readonly rivals = new Set<string>();
   readonly stage: NonNullable<Writer['stage']>;
   readonly #opened: Opened;
   readonly #ledger: LedgerFolder;
   readonly #writes: Writes;
   readonly #declarations: DeclarationFolder;
   readonly #views: IdleConnection;
+  /** Ids of entries whose put failed. They may be in the ledger nevertheless. */
+  readonly #failedPuts = new Set<string>();
   /** Entry numbers that this commit has lost to other writers. */
   #lostNumbers = 0;
 
@@ -96,7 +98,6 @@ class FilesWriter implements Writer {
     this.entries = ledger.entries;
     this.instance = instance;
     this.rows = entryRows(backend, ledger, { pathOf, refresh: () => this.refresh() });
-    if (backend.isShared) this.rivals = new Set();
     this.stage = (files, span) => this.#writes.stage?.(files, span) ?? files;
     this.#declarations = new DeclarationFolder(backend.objects);
     this.#views = this.#openViews();
@@ -131,8 +132,7 @@ class FilesWriter implements Writer {
   }
 
   requireKnown(): void {
-    if (this.rivals !== undefined && this.rivals.size > 0)
-      this.#ledger.requireWritable(this.#opened.options.tables, this.path);
+    if (this.rivals.size > 0) this.#ledger.requireWritable(this.#opened.options.tables, this.path);
   }
 
   async place(parts: readonly DeclaredPart[]): Promise<void> {
@@ -159,7 +159,9 @@ class FilesWriter implements Writer {
       this.#writes.requireYoung?.();
       await step('put entry');
       const text = Buffer.from(`${JSON.stringify(entry)}\n`);
-      const other = await this.#opened.backend.objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text);
+      const other = await this.#opened.backend.objects
+        .putOrGet(`${LEDGER}/${entryName(entry.number)}`, text)
+        .catch((error: unknown) => this.#failPut(entry, error));
       if (other !== undefined) {
         await this.#yieldNumber(entry, Buffer.from(other).toString('utf8'));
         return count;
@@ -169,9 +171,17 @@ class FilesWriter implements Writer {
     return drafted.length;
   }
 
-  /** Another writer has taken the number: reads its entry, after back-off with full jitter. */
+  /** Reads the entry if it is in the ledger although its put failed. If that fails too, the next commit finds its number taken. */
+  async #failPut({ id }: LedgerEntry, error: unknown): Promise<never> {
+    this.#failedPuts.add(id);
+    if (!this.#opened.backend.isShared) await this.refresh().catch(() => {});
+    throw error;
+  }
+
+  /** Another writer, or a failed commit of this one, has taken the number: reads its entry, after back-off with full jitter. */
   async #yieldNumber({ number }: LedgerEntry, other: string): Promise<void> {
-    if (this.rivals === undefined) {
+    const isOwn = (): boolean => this.#failedPuts.has(parseEntry(other, this.#ledger.entryPath(number), number).id);
+    if (!this.#opened.backend.isShared && !isOwn()) {
       throw badLedger(`another process has written entry ${number} of ${this.#ledger.path}`);
     }
     this.#ledger.preload(number, other);
@@ -213,11 +223,10 @@ class FilesWriter implements Writer {
     await closeAll([() => this.#views.close(), () => this.#writes.close(), () => this.#opened.lock.release()]);
   }
 
-  /** Reads the commits of other writers. */
+  /** Reads the commits of other writers, and those of this one that seemed to fail. */
   async refresh(): Promise<void> {
     const fresh = await this.#ledger.refresh();
     requireOwnEntries(this.path, this.#opened.options.network, fresh);
-    if (this.rivals === undefined) return;
     const ids = new Set(fresh.map(({ id }) => id));
     // Includes earlier entries of a commit that its last entry has just put in force.
     const isRival = ({ id, commitWith }: LedgerEntry): boolean => ids.has(id) || ids.has(commitWith ?? '');

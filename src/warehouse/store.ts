@@ -295,7 +295,10 @@ export interface Store {
   readonly kind: 'parquet' | 'duckdb';
   /** Absolute path, or URL in an object store. */
   readonly path: string;
-  /** Ids of the entries that other writers have committed since it was opened; absent if there is only one writer. */
+  /**
+   * Ids of the entries that other writers have committed since it was opened, and of those whose commit failed here although they are in the
+   * ledger; absent if there can be none.
+   */
   readonly rivals?: ReadonlySet<string>;
   readonly staging: StagerOptions;
   stage(span: Span): FileStage;

@@ -25,6 +25,19 @@ export async function withoutLinks(work: () => Promise<void>): Promise<void> {
   });
 }
 
+/** Does `work` on a disk where the first such call with a path that ends so fails. */
+export async function whereOneFails(call: 'open' | 'unlink', ending: string, work: () => Promise<void>): Promise<void> {
+  const real: (...given: unknown[]) => Promise<unknown> = fs[call] as never;
+  let isDone = false;
+  const failing = async (path: unknown, ...given: unknown[]) => {
+    if (isDone || !String(path).endsWith(ending)) return real(path, ...given);
+    isDone = true;
+    throw failure('EIO', `i/o error, ${call} '${String(path)}'`);
+  };
+  Object.assign(fs, { [call]: failing });
+  await restoring(work, () => Object.assign(fs, { [call]: real }));
+}
+
 /** Does `work`. @returns true for a file or folder that was flushed to the disk meanwhile, wherever it was moved since */
 export async function watchFlushes(work: () => Promise<void>): Promise<(path: string) => boolean> {
   const { open } = fs;

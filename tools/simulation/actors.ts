@@ -1,6 +1,7 @@
 import { isCommittedMeanwhile, StoreError } from '../../src/core/errors.ts';
 import { PublishedEntries } from '../../src/warehouse/garbage/published-entries.ts';
 import { GRACE_MS, type SimulatedWarehouse, type SimulatedWriter } from './warehouse.ts';
+import type { World } from './world.ts';
 
 /** Time to mark a state as published after it was read, as in `publish iceberg`. */
 const MARK_WITHIN_MS = 20 * 60_000;
@@ -16,19 +17,21 @@ export async function write(place: SimulatedWarehouse): Promise<void> {
       () => effects.sleep(random.below(GRACE_MS)),
     ];
     try {
-      for (let left = random.within(1, 12); left > 0; left--) await attempt(random.pick(works));
+      for (let left = random.within(1, 12); left > 0; left--) await attempt(place, random.pick(works));
     } finally {
       await writer.close();
     }
   });
 }
 
-/** Does one piece of work; ignores that another writer was faster. */
-async function attempt(work: (() => Promise<unknown>) | undefined): Promise<void> {
+/** Does one piece of work. The writer goes on after its own fault, and when another writer was faster. */
+async function attempt({ world }: SimulatedWarehouse, work: (() => Promise<unknown>) | undefined): Promise<void> {
   try {
     await work?.();
   } catch (error) {
-    if (!isCommittedMeanwhile(error)) throw error;
+    if (isCommittedMeanwhile(error)) return;
+    if (!isOwnFault(world, error)) throw error;
+    world.note(`goes on after ${error}`);
   }
 }
 
@@ -96,20 +99,22 @@ export async function publish(place: SimulatedWarehouse, published: Map<string, 
 }
 
 /** Throws errors of defects. Without an injected fault, a process may only lose against others. */
-async function expectingFaults(place: SimulatedWarehouse, work: () => Promise<void>): Promise<void> {
-  const { process } = place.world;
+async function expectingFaults({ world }: SimulatedWarehouse, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const code = error instanceof StoreError ? error.code : undefined;
     if (code === 'busy' || code === 'too-late' || code === 'committed-meanwhile') return;
-    const isOwnFault = (process?.faults ?? 0) > 0 && isFault(error);
-    if (!isOwnFault) throw error;
-    place.world.note(`ended: ${error instanceof Error ? error.message : error}`);
+    if (!isOwnFault(world, error)) throw error;
+    world.note(`ended: ${error}`);
   }
 }
 
-/** True for the error of an injected fault. */
+/** True for the error of a fault that was injected into the process whose code runs. */
+function isOwnFault({ process }: World, error: unknown): boolean {
+  return (process?.faults ?? 0) > 0 && isFault(error);
+}
+
 function isFault(error: unknown): boolean {
   return error instanceof Error && (/\bEIO\b/.test(error.message) || isFault(error.cause));
 }

@@ -32,7 +32,12 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'names of a dead writer that are trusted before they are synced': {
     file: 'warehouse/parquet-store/folder-writes',
-    from: 'await this.#syncNames();',
+    from: 'this.#isUnsynced = !(await this.#folders.take());',
+    to: 'await this.#folders.take();',
+  },
+  'names of a failed commit that are trusted before they are synced': {
+    file: 'warehouse/parquet-store/folder-writes',
+    from: 'this.#isUnsynced = true;',
     to: '',
   },
   'an entry without what it supersedes': {
@@ -92,8 +97,8 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'a number of the ledger that two writers may have': {
     file: 'warehouse/files-writer',
-    from: 'objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text)',
-    to: 'objects.put(`${LEDGER}/${entryName(entry.number)}`, text)',
+    from: '.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text)',
+    to: '.put(`${LEDGER}/${entryName(entry.number)}`, text)',
   },
   'rows of a rival that nobody looks for': {
     file: 'warehouse/ledger/rival-entries',

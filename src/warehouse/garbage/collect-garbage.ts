@@ -33,6 +33,7 @@ export interface Grace {
  * completes the moves of a killed run: superseded files leave `tables/`, and files that are in force again return. Files of published
  * states stay. Only for the process that holds the lock, while no commit is running.
  * @param updateCatalog awaited before superseded files move, because the catalog must not name them any more
+ * @param refresh reads entries that are new: of a commit that failed after its entry was there, or of another process
  * @returns number of removed data files
  */
 export async function clearFiles(
@@ -41,6 +42,7 @@ export async function clearFiles(
   folders: DataFolders,
   grace: Grace,
   updateCatalog: () => Promise<void>,
+  refresh: () => Promise<void>,
 ): Promise<number> {
   const { entries } = ledger;
   const needed = new Set(entries.effective.flatMap(filesOf));
@@ -71,8 +73,9 @@ export async function clearFiles(
   const found = [...new Set([...inTables, ...inPinned])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   if (unnamed.length === 0) return 0;
-  // Files that another process has committed meanwhile stay, even if the lock failed.
-  const named = new Set((await ledger.refresh()).flatMap(filesOf));
+  // Files that another process has committed meanwhile stay, even if the lock failed. The last entry of a commit puts earlier ones in force.
+  await refresh();
+  const named = new Set(entries.effective.flatMap(filesOf));
   const inPublications = await publishedFiles(ledger, published);
   if (inPublications === undefined) return 0;
   const removable = unnamed.filter((path) => !inPublications.has(path) && !named.has(path));

@@ -36,9 +36,8 @@ export class FolderWrites implements Writes {
   readonly #ledger: LedgerFolder;
   readonly #catalog: CatalogWork;
   readonly #folders: DataFolders;
-  /** True while files of a commit are in place; and if this was so when the next commit began: one has failed. */
-  #isPlaced = false;
-  #hasFailed = false;
+  /** True while there may be names that are not synced: during a commit, and after one that failed. */
+  #isUnsynced = false;
   readonly #moves = new PQueue({ concurrency: 1 });
   /** Resolves when no superseded file is left in `tables/`. */
   #retired: Promise<void> = Promise.resolve();
@@ -66,19 +65,19 @@ export class FolderWrites implements Writes {
     return query();
   }
 
-  async open(): Promise<void> {
+  async open(_isNew: boolean, refresh: () => Promise<void>): Promise<void> {
     await clearFolder(this.stagingPath);
-    const hasRecord = await this.#folders.take();
+    this.#isUnsynced = !(await this.#folders.take());
     await this.#catalog.open();
-    if (!hasRecord) await this.#syncNames();
-    await this.clear();
+    await this.clear(refresh);
   }
 
   /**
-   * Syncs names that a killed writer may not have synced. Otherwise a loss of power could remove an entry after the files it superseded were
-   * collected, or a folder after others have committed files in it.
+   * Syncs names that a killed writer, or a failed commit, may not have synced. Otherwise a loss of power could remove an entry after the files
+   * it superseded were collected, or a folder after others have committed files in it.
    */
   async #syncNames(): Promise<void> {
+    if (!this.#isUnsynced) return;
     const { ledger, tables, pinned } = layoutOf(this.#path);
     const below = [tables, pinned].map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name)));
     const folders = [this.#path, ledger, tables, pinned, ...(await Promise.all(below)).flat()];
@@ -87,6 +86,7 @@ export class FolderWrites implements Writes {
     await syncPath(dirname(this.#path)).catch((error) => {
       if (!failedWith(error, 'EACCES')) throw error;
     });
+    this.#isUnsynced = false;
   }
 
   /** Never runs beside moves of superseded files, which remove empty folders. */
@@ -96,8 +96,8 @@ export class FolderWrites implements Writes {
 
   async #place(files: readonly StagedFile[]): Promise<void> {
     const step = stepOf(this.#options);
-    this.#hasFailed ||= this.#isPlaced;
-    this.#isPlaced = true;
+    await this.#syncNames();
+    this.#isUnsynced = true;
     const folders = new Set<string>();
     for (const { path, stagedPath } of files) {
       await step('move file');
@@ -113,7 +113,7 @@ export class FolderWrites implements Writes {
 
   async settle(_staged: readonly StagedSpan[], superseded: readonly string[]): Promise<void> {
     this.#catalog.schedule();
-    this.#isPlaced = false;
+    this.#isUnsynced = false;
     // If this fails, the next `clear`, or the next writer, moves the files.
     if (superseded.length > 0) {
       const before = this.#retired;
@@ -137,11 +137,12 @@ export class FolderWrites implements Writes {
     });
   }
 
-  async clear(): Promise<number> {
+  async clear(refresh: () => Promise<void>): Promise<number> {
     await this.#retired;
+    await this.#syncNames();
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
-    return clearFiles(this.#path, this.#ledger, this.#folders, grace, () => this.#catalog.current());
+    return clearFiles(this.#path, this.#ledger, this.#folders, grace, () => this.#catalog.current(), refresh);
   }
 
   async close(): Promise<void> {
@@ -151,8 +152,7 @@ export class FolderWrites implements Writes {
       () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
-      // What a failed commit has renamed may not be synced.
-      () => this.#hasFailed || this.#isPlaced || this.#folders.write().catch(() => {}),
+      () => this.#isUnsynced || this.#folders.write().catch(() => {}),
     ]);
   }
 
