@@ -10,8 +10,10 @@ import { freshFolder } from '../scratch.ts';
 import { compact } from './compacting.ts';
 import {
   addItems,
+  clockAt,
   commitItems,
   countItems,
+  draftOf,
   filesOf,
   listAll,
   openTestReader,
@@ -109,6 +111,34 @@ test('a copy that is ended between its entries cannot be opened, instead of nami
   expect(await copy(from, to)).toMatchObject({ complete: true, entry: 5 });
   const reader = await openTestReader(to);
   expect(await countItems(reader)).toMatchObject({ rows: 90, distinct: 90 });
+});
+
+test('a copy that is ended between entries that a checkpoint left out cannot be opened', async () => {
+  const [from, to] = [freshPlace('folder'), freshPlace('folder')];
+  const clock = clockAt(Date.now() - 3 * 86_400_000);
+  await withStore(from, (opened) => commitItems(opened, 0, 9), { effects: clock });
+  await copy(from, to);
+  const store = await openTestStore(from, { effects: clock, graceMs: 0 });
+  const replaced = await commitItems(store, 10, 19);
+  await commitItems(store, 10, 19, { supersedes: [replaced.id] });
+  clock.time = Date.now();
+  for (let at = 4; at <= 100; at++) {
+    await store.commit({ id: realEffects.freshId(), tables: {} }, draftOf({ from: 10 * at, to: 10 * at }));
+  }
+  await store.clearSuperseded();
+  await store.close();
+  const replacing = join(from, '_ledger/00000003.json');
+  const onEvent = (): void => {
+    if (existsSync(replacing)) renameSync(replacing, join(from, 'away.json'));
+  };
+  await expect(copyWarehouse({ from, to, effects: realEffects, onEvent })).rejects.toMatchObject({
+    code: 'bad-ledger',
+  });
+  expect(existsSync(join(to, '_ledger/00000002.json'))).toBe(true);
+  await expect(openTestReader(to)).rejects.toMatchObject({
+    code: 'bad-ledger',
+    hint: expect.stringContaining('copy again'),
+  });
 });
 
 describe.each(places)(

@@ -66,7 +66,7 @@ const CONCURRENCY = 4;
 /**
  * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, and last
  * its identity, without which the copy cannot be opened. Also writes a checkpoint, and copies job records. Called again, it copies what is
- * missing; the identity is removed while superseded entries are copied.
+ * missing; the identity is removed while entries are copied.
  *
  * @throws {StoreError} `no-warehouse`; `wrong-kind` for a DuckDB file; `damaged`; `diverged` if the target has other entries
  */
@@ -92,7 +92,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
       const copied = await copyFiles(source, target, options);
       if (copied.complete) {
         // Files of superseded entries are not copied, so the copy must not be opened before it has all entries.
-        if (hasReplaced(source, first)) await target.objects.remove([IDENTITY]);
+        if (first <= source.ledger.entries.lastNumber) await target.objects.remove([IDENTITY]);
         await copySmallFiles(source, target, first);
         await target.objects.putOrGet(IDENTITY, (await source.objects.get(IDENTITY)) ?? Buffer.alloc(0));
         if (first <= source.ledger.entries.lastNumber) await target.ledger.writeCheckpoint(source.ledger);
@@ -180,14 +180,6 @@ async function copyFiles(
 async function hasFile(backend: Backend, file: TableFile): Promise<boolean> {
   if ((await backend.sizeOf(file.path)) !== file.bytes) return false;
   return isCommitted(file, await backend.sumOf(file.path));
-}
-
-/** True if an entry from a number on has files and is not in force. */
-function hasReplaced({ ledger }: CopyEnd, first: number): boolean {
-  const inForce = new Set(ledger.entries.effective.map(({ id }) => id));
-  return ledger.entries.all.some(
-    (entry) => entry.number >= first && !inForce.has(entry.id) && filesIn([entry]).length > 0,
-  );
 }
 
 /** Copies schemas, declarations and entries, in an order in which no file names one that is still missing. */
