@@ -3,7 +3,7 @@ import { StoreError } from '../core/errors.ts';
 import { jsonAs } from '../core/json-as.ts';
 import { markSchema, readMark, readProcessState } from '../files/process-liveness.ts';
 import { BusyError, type Lock, type LockOptions } from '../files/writer-lock.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { WarehouseObjects } from './object-store.ts';
 
 /** Lifetime of a lease without renewal, and the interval of renewals; by the clock of the store. */
 const LEASE_MS = 60_000;
@@ -21,7 +21,7 @@ export interface Lease extends Lock {
 }
 
 export interface LeaseOptions extends Omit<LockOptions, 'path'> {
-  readonly objects: ObjectStore;
+  readonly objects: WarehouseObjects;
   readonly key: string;
 }
 
@@ -74,7 +74,10 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 
 /** True if the process is gone, or has not renewed its lease in time. */
 async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHolder): Promise<boolean> {
-  if ((await readProcessState(holder, { path: '/', since: holder.since })) === 'gone') return true;
+  const { bootId } = await readMark();
+  // Another machine can have the same name, so only a pid of this boot tells that its process is gone.
+  const isOfThisBoot = bootId !== undefined && holder.bootId === bootId;
+  if (isOfThisBoot && (await readProcessState(holder, { path: '/', since: holder.since })) === 'gone') return true;
   const renewedAt = (await putTimes(objects, key)).get(key);
   // A new object shows the current time of the store.
   const probe = `${key}.now-${effects.freshId()}`;
@@ -84,7 +87,7 @@ async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHold
   return renewedAt === undefined || now === undefined || now - renewedAt > LEASE_MS;
 }
 
-async function putTimes(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, number>> {
+async function putTimes(objects: WarehouseObjects, prefix: string): Promise<ReadonlyMap<string, number>> {
   return new Map((await objects.list(prefix)).map(({ key, putAt }) => [key, putAt]));
 }
 

@@ -1,10 +1,11 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
+import { readMark } from '../../src/files/process-liveness.ts';
 import { diskObjects } from '../../src/objects/disk-objects.ts';
 import { takeLease } from '../../src/objects/lease.ts';
-import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A store that loses the answer to the next renewal if it is told so, after or before it has put it. */
@@ -22,8 +23,7 @@ function flakyStore() {
       return isPut;
     },
   };
-  // A lease needs no objects of any size.
-  return { flaky, store: store as unknown as ObjectStore };
+  return { flaky, store };
 }
 
 test.each(['put', 'not put'] as const)(
@@ -57,3 +57,25 @@ test.each(['put', 'not put'] as const)(
     expect(await store.get('run.lease')).toBeUndefined();
   },
 );
+
+/** Takes a lease that another process has just renewed. */
+async function takeFrom(holder: object): Promise<unknown> {
+  const objects = diskObjects(freshFolder());
+  const renewed = { id: 'other', command: 'c', renewals: 9, since: '2025-01-01T00:00:00.000Z', ...holder };
+  await objects.put('x.lease', Buffer.from(JSON.stringify(renewed)));
+  const options = { objects, key: 'x.lease', subject: 'job nightly', command: 'c', effects: realEffects };
+  const lease = await takeLease(options);
+  return lease.release();
+}
+
+const another = { pid: 4711, startedAt: '1', host: hostname(), bootId: 'of another machine', pidNamespace: 'pid:[1]' };
+
+test('a lease of another machine with the same name holds, however long ago it was taken', async () => {
+  await expect(takeFrom(another)).rejects.toMatchObject({ code: 'busy' });
+  await expect(takeFrom({ ...another, host: 'elsewhere' })).rejects.toMatchObject({ code: 'busy' });
+});
+
+test('a lease of a process of this machine is free once that has ended', async () => {
+  await takeFrom({ ...(await readMark()), startedAt: 'never' });
+  await expect(takeFrom(await readMark())).rejects.toMatchObject({ code: 'busy' });
+});
