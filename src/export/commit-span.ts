@@ -25,7 +25,7 @@ export async function commitSpan(
       // The keys that a partial lookup has read stay.
       (entry.verdict === 'quarantined' || coversBlocks(pipeline)) &&
       !supersedes.includes(entry.id) &&
-      isReplacedBy(entry, span),
+      isReplacedBy(entry, [span]),
   );
   const draft: CommitDraft = {
     network,

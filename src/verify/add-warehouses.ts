@@ -135,11 +135,11 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
       for (const file of entry.tables[table.name]?.files ?? []) await stage.take(table, file, from);
     }
     const staged = requireSame(await stage.finish(), entry, from);
-    const covered = covering(spansOf(entry));
-    const replaced = store.ledger().filter((other) => other.pipeline === pipeline && isReplacedBy(other, entry.span));
+    const spans = spansOf(entry);
+    const replaced = store.ledger().filter((other) => other.pipeline === pipeline && isReplacedBy(other, spans));
     await store.commit(staged, {
       ...{ network, pipeline, version, verdict, requests, retries, planned, asOf, proof, without },
-      ...covered,
+      ...covering(spans),
       supersedes: replaced.map(({ id }) => id),
     });
   } catch (error) {

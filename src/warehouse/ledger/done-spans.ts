@@ -27,10 +27,10 @@ export function covering(spans: readonly Span[]): Pick<LedgerEntry, 'span' | 'sp
   return { span, spans };
 }
 
-/** True if a complete commit of a span replaces an entry: the entry lies inside the span, and its blocks are not done. */
-export function isReplacedBy(entry: LedgerEntry, complete: Span): boolean {
+/** True if a complete commit of some spans replaces an entry: the entry lies inside them, and its blocks are not done. */
+export function isReplacedBy(entry: LedgerEntry, complete: readonly Span[]): boolean {
   const { verdict, scope } = entry;
-  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), [complete]).length === 0;
+  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), complete).length === 0;
 }
 
 /**
