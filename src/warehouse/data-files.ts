@@ -4,7 +4,7 @@ import { guarded } from '../files/file-failure.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import type { Backend } from './backend.ts';
-import { DATE_COLUMN, dateIn, partitionOf } from './file-layout.ts';
+import { DATE_COLUMN, dateOf } from './file-layout.ts';
 import { readIdentity, requireOwnEntries } from './ledger/ledger-folder.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import { openBackend } from './open-backend.ts';
@@ -126,11 +126,6 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
       }),
     };
   });
-}
-
-function dateOf(path: string): string | null | undefined {
-  const [unknown = ''] = partitionOf(null);
-  return path.includes(`/${unknown}/`) ? null : dateIn(path);
 }
 
 function partitionOfTable({ time, columns }: TableDef): string | undefined {

@@ -40,6 +40,12 @@ export function dateIn(path: string): string | undefined {
   return FOLDER.exec(path)?.[1];
 }
 
+/** As {@link dateIn}, but null for a file of rows whose time is null. */
+export function dateOf(path: string): string | null | undefined {
+  const [unknown = ''] = partitionOf(null);
+  return path.includes(`/${unknown}/`) ? null : dateIn(path);
+}
+
 /** Folder of a date; none for a table without time. */
 export function partitionOf(date: string | null | undefined): readonly string[] {
   return date === undefined ? [] : [`${DATE_COLUMN}=${date ?? '__HIVE_DEFAULT_PARTITION__'}`];

@@ -10,7 +10,7 @@ import { guarded } from '../../files/file-failure.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import type { Instance } from '../../sql/instance.ts';
-import { DATE_COLUMN, dateIn, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
+import { DATE_COLUMN, dateOf, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import type {
@@ -66,7 +66,7 @@ interface FolderStageOptions {
 }
 
 /** A file with rows of a table that this stage finishes. The number of rows is unknown if another program wrote it. */
-type GivenFile = Omit<RowFile, 'rows' | 'date'> & Partial<Pick<RowFile, 'rows' | 'date'>>;
+type GivenFile = Omit<RowFile, 'rows' | 'date'> & Partial<Pick<RowFile, 'rows'>> & Pick<Partial<DatedEvidence>, 'date'>;
 
 class FolderStage implements FileStage {
   readonly #options: FolderStageOptions;
@@ -99,7 +99,7 @@ class FolderStage implements FileStage {
   async adopt(table: TableDef, path: string, known: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
     const { plainBytes = await sizeOf(path) } = known;
     this.#tables.set(table.name, table);
-    const unknown = { isSorted: false, isFinal: false, date: dateIn(path) };
+    const unknown = { isSorted: false, isFinal: false, date: dateOf(path) };
     this.#adopted.push({ ...unknown, ...known, table: table.name, path, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
   }
