@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
 import type { TableDef } from '../declare/table.ts';
 import { requireNetwork } from './ledger/ledger-folder.ts';
-import { requireUnrivalled } from './ledger/rival-entries.ts';
-import type { CommitDraft, CommitPart, LedgerEntry, Store } from './store.ts';
+import type { CommitPart, LedgerEntry, Store } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
 import { commitOne } from './warehouse-store.ts';
 
@@ -40,16 +39,14 @@ export function joinStore(path: string, { network, marts = [], setAside }: Store
 class SharedStore {
   readonly network: string;
   readonly #store: Store;
-  readonly #pipelines: StoreOptions['pipelines'];
   readonly #marts: TableDef[];
   /** Ids of the entries of rivals, by user. */
   readonly #users = new Set<Set<string>>();
   readonly #commits = new PQueue({ concurrency: 1 });
 
-  constructor(store: Store, { network, pipelines }: StoreOptions, marts: TableDef[]) {
+  constructor(store: Store, { network }: StoreOptions, marts: TableDef[]) {
     this.#store = store;
     this.network = network;
-    this.#pipelines = pipelines;
     this.#marts = marts;
   }
 
@@ -74,10 +71,14 @@ class SharedStore {
 
   #commit(parts: readonly CommitPart[], rivals: ReadonlySet<string>): Promise<readonly LedgerEntry[]> {
     return this.#commits.add(async () => {
-      for (const { draft, staged } of parts) this.#requireUnrivalled(draft, staged.id, rivals);
-      const entries = await this.#store.commitTogether(parts);
-      for (const user of this.#users) if (user !== rivals) for (const { id } of entries) user.add(id);
-      return entries;
+      try {
+        const entries = await this.#store.commitTogether(parts, rivals);
+        for (const user of this.#users) if (user !== rivals) for (const { id } of entries) user.add(id);
+        return entries;
+      } finally {
+        // Entries of commits that seemed to fail.
+        for (const user of this.#users) for (const id of this.#store.rivals ?? []) user.add(id);
+      }
     });
   }
 
@@ -85,16 +86,5 @@ class SharedStore {
     if (!this.#users.delete(user) || this.#users.size > 0) return;
     shared.delete(this.#store.path);
     await this.#store.close();
-  }
-
-  #requireUnrivalled(draft: CommitDraft, id: string, ids: ReadonlySet<string>): void {
-    if (ids.size === 0) return;
-    const ledger = this.#store.ledger();
-    const inForce = new Set(ledger.map((entry) => entry.id));
-    requireUnrivalled({
-      ...{ draft, id, pipelines: this.#pipelines },
-      rivals: ledger.filter((entry) => ids.has(entry.id)),
-      isReplaced: (each) => !inForce.has(each),
-    });
   }
 }

@@ -309,8 +309,11 @@ export interface Store {
    * @throws {StoreError} `committed-meanwhile` if another writer was first; nothing is committed then
    */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
-  /** Like `commit`, for several entries atomically. The last one supersedes what any of them replaces. */
-  commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
+  /**
+   * Like `commit`, for several entries atomically. The last one supersedes what any of them replaces.
+   * @param rivals ids of more entries that others have committed since these parts were planned
+   */
+  commitTogether(parts: readonly CommitPart[], rivals?: ReadonlySet<string>): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
   /** Entries that record rows removed on purpose, in order of commit. */

@@ -19,7 +19,8 @@ export function openedStore(writer: Writer, options: StoreOptions): Store {
   const committer = new Committer(writer, options);
   /** Runs `work` while no commit runs. */
   const exclusively = <T>(work: () => Promise<T>): Promise<T> => commits.add(() => guarded(`warehouse ${path}`, work));
-  const commitTogether: Store['commitTogether'] = (parts) => exclusively(() => committer.commit(supersedeLast(parts)));
+  const commitTogether: Store['commitTogether'] = (parts, others) =>
+    exclusively(() => committer.commit(supersedeLast(parts), others));
   return {
     ...{ kind, path, staging, query, rows, ...(rivals && { rivals }) },
     stage: (span) => {
@@ -59,8 +60,11 @@ class Committer {
     this.#options = options;
   }
 
-  /** Rows first, then the entries that name them: rows without an entry do not count. */
-  async commit(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+  /**
+   * Rows first, then the entries that name them: rows without an entry do not count.
+   * @param others ids of entries that count as those of rivals, beside those of the writer
+   */
+  async commit(parts: readonly CommitPart[], others: Iterable<string> = []): Promise<readonly LedgerEntry[]> {
     if (parts.some(({ draft }) => draft.supersedes.length > 0)) this.#writer.requireKnown?.();
     const { pipelines } = this.#options;
     const staged = parts.map((part) => part.staged);
@@ -71,7 +75,7 @@ class Committer {
     try {
       await this.#writer.place(due);
       for (;;) {
-        const drafted = this.#draft(due);
+        const drafted = this.#draft(due, new Set([...(this.#writer.rivals ?? []), ...others]));
         const count = await this.#writer.put(drafted);
         if (count === drafted.length) {
           await this.#writer.settle(drafted);
@@ -90,13 +94,13 @@ class Committer {
     }
   }
 
-  #draft(parts: readonly DeclaredPart[]): readonly DraftedEntry[] {
+  #draft(parts: readonly DeclaredPart[], rivals: ReadonlySet<string>): readonly DraftedEntry[] {
     const { effects, network } = this.#options;
     const { entries } = this.#writer;
     const last = parts.at(-1)?.staged.id;
     const committedAt = effects.now();
     return parts.map(({ staged, draft, declared }, position) => {
-      this.#requireUnrivalled(draft, staged.id);
+      this.#requireUnrivalled(draft, staged.id, rivals);
       const commitWith = staged.id === last ? undefined : last;
       const declaration = declared?.id;
       const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt, position });
@@ -104,9 +108,8 @@ class Committer {
     });
   }
 
-  #requireUnrivalled(draft: CommitDraft, id: string): void {
-    const { rivals } = this.#writer;
-    if (rivals === undefined || rivals.size === 0) return;
+  #requireUnrivalled(draft: CommitDraft, id: string, rivals: ReadonlySet<string>): void {
+    if (rivals.size === 0) return;
     const { entries } = this.#writer;
     const known = new Set(entries.all.map((entry) => entry.id));
     requireUnrivalled({

@@ -4,6 +4,8 @@ import {
   countItems,
   draftOf,
   freshPath,
+  listAll,
+  listFiles,
   openTestStore,
   type StoreKind,
   stageItems,
@@ -37,6 +39,20 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     );
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(ends[1]).toMatchObject({ reason: { code: 'committed-meanwhile' } });
+    expect((await countItems(second)).rows).toBe(10);
+  });
+
+  test('keeps no staged files of a race that was lost', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    const second = await openTestStore(path);
+    const span = { from: 1, to: 10 };
+    const staged = await stageItems(second, span);
+    await commitItems(first, span.from, span.to);
+    await expect(second.commit(staged, draftOf(span))).rejects.toMatchObject({ code: 'committed-meanwhile' });
+    const files = await listAll(second.staging.stagingPath);
+    expect(files.filter((name) => name.endsWith('.parquet'))).toEqual([]);
+    if (kind === 'parquet') expect((await listFiles(path)).length).toBe(2);
     expect((await countItems(second)).rows).toBe(10);
   });
 
