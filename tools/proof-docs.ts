@@ -8,8 +8,8 @@ const UNPROVEN = [
   '**That a hash belongs to the chain.** A transaction is compared with the hash that the source gives for it. A source that makes up whole ' +
     'transactions, with messages, hashes and headers that agree, is noticed only by counts, by links of headers, by the chains of accounts, ' +
     'and by a [witness](#a-witness).',
-  '**The shard block of a transaction.** Its block has as many transactions as the header says, at its logical times; not that this one is ' +
-    'among them.',
+  '**The shard block of a transaction** follows from its account and its logical time, by the times of the headers. A source that gives two ' +
+    'neighbouring blocks other times and counts can move a transaction from one to the other.',
   '**Outgoing messages to the outside**, whose destination the API does not give, and the StateInit of messages in emulated traces. Their ' +
     'hashes are proven by their transaction; their bodies have the hash that stands beside them, and nothing proves that hash.',
   '**Account states.** The hash of a state is proven; its balance only by arithmetic, and code, data and extra currencies not at all.',

@@ -29,6 +29,7 @@ class Tally {
   readonly shard: Word64;
   readonly startLt: Word64;
   readonly endLt: Word64;
+  readonly accounts: AddressPrefix;
   count = 0;
 
   constructor(header: Header) {
@@ -39,6 +40,7 @@ class Tally {
     this.shard = wordsOf(BigInt(header.shard));
     this.startLt = wordsOf(header.startLt);
     this.endLt = wordsOf(header.endLt);
+    this.accounts = addressPrefixOf(header);
   }
 }
 
@@ -46,6 +48,13 @@ class Tally {
 interface Word64 {
   readonly high: number;
   readonly low: number;
+}
+
+/** How the raw addresses of a shard begin: its workchain and whole digits, and those bits of the next digit that `mask` has. */
+interface AddressPrefix {
+  readonly text: Uint8Array;
+  readonly mask: number;
+  readonly bits: number;
 }
 
 /**
@@ -70,8 +79,8 @@ export class Reconciliation {
   }
 
   /**
-   * Requires exactly `tx_count` rows for every block, without duplicates, each with the time of the block, a logical time inside it, and
-   * in a block that the masterchain block includes; and the expected messages of every row. Ignores rows of masterchain blocks outside the span, and
+   * Requires exactly `tx_count` rows for every block, without duplicates, each with the time of the block, a logical time inside it, an
+   * account of its shard, and in a block that the masterchain block includes; and the expected messages of every row. Ignores rows of masterchain blocks outside the span, and
    * rows for which `isAlive` is false, because they were dropped and requested again.
    */
   audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
@@ -119,6 +128,10 @@ export class Reconciliation {
       const found = `${this.rows.utime(row, utime)} (${this.rows.hash(row)})`;
       this.accuse(mcSeqno, `expected time ${utime} in block ${name(tally.header)}, got ${found}`);
     }
+    if (!this.rows.isOf(row, tally.accounts)) {
+      const found = `${this.rows.account(row)} (${this.rows.hash(row)})`;
+      this.accuse(mcSeqno, `expected accounts of the shard of block ${name(tally.header)}, got ${found}`);
+    }
     if (!this.rows.isBefore(row, tally.startLt) && !this.rows.isAfter(row, tally.endLt)) return;
     const { startLt, endLt } = tally.header;
     const lt = this.rows.lt(row);
@@ -151,6 +164,18 @@ function name(header: Header): string {
   return `${header.workchain}:${shardHex(header.shard)}:${header.seqno}`;
 }
 
+function addressPrefixOf({ workchain, shard }: Header): AddressPrefix {
+  const id = BigInt.asUintN(64, BigInt(shard));
+  // The lowest bit that is set ends the prefix.
+  const last = id & -id;
+  const length = 64 - last.toString(2).length;
+  const digits = (id - last).toString(16).toUpperCase().padStart(16, '0');
+  const whole = length >> 2;
+  const mask = (0xf0 >> (length & 3)) & 0xf;
+  const bits = Number.parseInt(digits.charAt(whole), 16) & mask;
+  return { text: Buffer.from(`${workchain}:${digits.slice(0, whole)}`), mask, bits };
+}
+
 function wordsOf(value: bigint): Word64 {
   const bits = BigInt.asUintN(64, value);
   return { high: Number(bits >> 32n), low: Number(bits & 0xffffffffn) };
@@ -160,6 +185,7 @@ function wordsOf(value: bigint): Word64 {
 class RowReader {
   private readonly decoder: Decoder;
   readonly hashes: BytesColumn;
+  private readonly accounts: BytesColumn;
   private readonly lts: WordsColumn;
   private readonly workchains: WordsColumn;
   private readonly shards: WordsColumn;
@@ -170,6 +196,7 @@ class RowReader {
   constructor(decoder: Decoder) {
     this.decoder = decoder;
     this.hashes = decoder.column('hash') as BytesColumn;
+    this.accounts = decoder.column('account') as BytesColumn;
     this.lts = decoder.column('lt') as WordsColumn;
     this.workchains = decoder.column('block_workchain') as WordsColumn;
     this.shards = decoder.column('block_shard') as WordsColumn;
@@ -184,8 +211,20 @@ class RowReader {
   }
 
   hash(row: number): string {
-    const { bytes, offsets } = this.hashes;
-    return bytes.toString('latin1', offsets[row], offsets[row + 1]);
+    return textAt(this.hashes, row);
+  }
+
+  account(row: number): string {
+    return textAt(this.accounts, row);
+  }
+
+  /** True if the account of a row is one of a shard. Digits are in upper case. */
+  isOf(row: number, { text, mask, bits }: AddressPrefix): boolean {
+    const { bytes, offsets } = this.accounts;
+    const start = offsets[row] as number;
+    for (let at = 0; at < text.length; at++) if (bytes[start + at] !== text[at]) return false;
+    const digit = bytes[start + text.length] as number;
+    return ((digit < 65 ? digit - 48 : digit - 55) & mask) === bits;
   }
 
   lt(row: number): bigint {
@@ -225,4 +264,8 @@ class RowReader {
       this.shards.words[2 * row + 1] === shard.high
     );
   }
+}
+
+function textAt({ bytes, offsets }: BytesColumn, row: number): string {
+  return bytes.toString('latin1', offsets[row], offsets[row + 1]);
 }

@@ -30,7 +30,9 @@ export async function setTransactions(
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
     SELECT mc, run, block_workchain AS workchain, block_shard AS shard, block_seqno AS seqno, lt, hash(hash) AS h,
       ${time === undefined ? 'NULL' : quoteName(time)}::BIGINT AS utime,
-      hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
+      hash(account) AS a,
+      CASE WHEN split_part(account, ':', 1) = block_workchain::VARCHAR
+        THEN TRY_CAST('0x' || substr(split_part(account, ':', 2), 1, 16) AS UBIGINT) END AS address, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
       CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${copied.join('')} ${isDeep ? deep : ''}
     FROM ${inRuns(transactions)}`);
 }
@@ -79,7 +81,7 @@ export async function setMessages({ database }: DamagedStore, messages: TableDef
     FROM ${inRuns(messages)}`);
 }
 
-/** Compares `t` with `headers`: number of rows, time and logical times of each block, and duplicates. */
+/** Compares `t` with `headers`: number of rows, time, logical times and accounts of each block, and duplicates. */
 export async function auditTransactions(
   warehouse: DamagedStore,
   pipeline: string,
@@ -88,6 +90,7 @@ export async function auditTransactions(
   const what = { pipeline, table: main.name };
   const rows = quoteName(main.name);
   const name = 'block_name(h.workchain, h.shard, h.seqno)';
+  const isForeign = '(r.placed <> r.n OR r.first < h.lo OR r.last > h.hi)';
   const counts = await findBad(
     warehouse,
     `SELECT [coalesce(h.mc, r.mc), coalesce(r.mc, h.mc)] AS blame,
@@ -95,17 +98,19 @@ export async function auditTransactions(
          WHEN r.mc <> h.mc THEN concat('transactions of block ', ${name}, ' in masterchain block ', h.mc)
          WHEN r.n IS DISTINCT FROM h.tx_count THEN concat(h.tx_count, ' transactions in block ', ${name})
          WHEN r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime THEN concat('time ', h.gen_utime, ' in block ', ${name})
+         WHEN ${isForeign} THEN concat('accounts of the shard of block ', ${name})
          ELSE concat('logical times ', h.start_lt, ' to ', h.end_lt, ' in block ', ${name}) END AS expected,
        CASE WHEN h.mc IS NULL THEN concat(r.n, ' of block ', block_name(r.workchain, r.shard, r.seqno))
          WHEN r.mc <> h.mc THEN concat('some in ', r.mc)
          WHEN r.n IS DISTINCT FROM h.tx_count THEN coalesce(r.n, 0)::VARCHAR
          WHEN r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime THEN concat(r.utime_from, ' to ', r.utime_to)
+         WHEN ${isForeign} THEN 'some of another'
          ELSE concat(r.lt_from, ' to ', r.lt_to) END AS got
      FROM headers h FULL JOIN (SELECT workchain, shard, seqno, mc, count(*) AS n, min(lt) AS lt_from, max(lt) AS lt_to,
-         min(utime) AS utime_from, max(utime) AS utime_to
+         min(utime) AS utime_from, max(utime) AS utime_to, min(address) AS first, max(address) AS last, count(address) AS placed
        FROM t GROUP BY ALL) r ON r.workchain = h.workchain AND r.shard = h.shard AND r.seqno = h.seqno
      WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt
-       OR r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime`,
+       OR r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime OR ${isForeign}`,
   );
   const hashes = await findTwice(
     warehouse,

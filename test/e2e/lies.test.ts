@@ -112,7 +112,7 @@ interface Lied {
 }
 
 /** Few blocks have what these leave out; the first of `LIARS` does. */
-const RARE: readonly LieKind[] = ['log-missing', 'bounce-missing', 'out-message-instead'];
+const RARE: readonly LieKind[] = ['log-missing', 'bounce-missing', 'out-message-instead', 'transactions-swapped'];
 /** These are about whole lists, or a block to look for elsewhere, and would hide others. */
 const ALONE: readonly LieKind[] = HARMLESS;
 

@@ -37,6 +37,7 @@ export const LIES = {
   'transaction-other-seqno': "a transaction's block_ref names another seqno of the shard",
   'transaction-other-shard': "a transaction's block_ref names another shard",
   'transaction-other-workchain': "a transaction's block_ref names the masterchain",
+  'transactions-swapped': 'two transactions of one time each name the block of the other, in another shard',
   'transaction-other-masterchain': 'a transaction listed in N says mc_block_seqno N + 1',
   'transaction-of-next': 'a transaction of N + 1 is listed as one of N, and not in N + 1',
   'transactions-of-next': 'instead of the transactions of N there are those of N + 1, once more',

@@ -3,6 +3,7 @@ import { ask, type Block, nameOf, type Transaction } from '../sandbox/support.ts
 import { NO_FAULTS } from './faults.ts';
 import { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lie-kinds.ts';
 import { startTestSandbox } from './test-sandbox.ts';
+import { type ShownTransaction, shownTransaction, swappable } from './transaction-lies.ts';
 
 type Row = Block | Transaction;
 type Listing = readonly string[];
@@ -34,6 +35,12 @@ async function suitable(): Promise<number> {
     const many = rows.some((row) => row.out_msgs.length > 1);
     const bounced = rows.some((row) => row.description.bounce?.type === 'ok');
     const busy = blocks.some((block) => block.workchain === 0 && block.tx_count > 4);
+    const ltsOf = ({ block }: ShownTransaction) => {
+      const own = blocks.find((each) => nameOf(each) === nameOf(block));
+      return [Number(own?.start_lt), Number(own?.end_lt)] as const;
+    };
+    const pair = swappable({ rows: rows.map((row) => shownTransaction(JSON.stringify(row))), ltsOf });
+    if (pair.length === 0) continue;
     if (sent && logged && many && bounced && busy && next.some((row) => row.block_ref.workchain === 0)) return seqno;
   }
 }

@@ -64,10 +64,11 @@ export class Lying {
       seqno,
       rows,
       next: this.#transactions.get(seqno + 1) ?? this.#trueTransactions(seqno + 1),
-      endLtOf: ({ block: { workchain, shard, seqno } }) => {
-        const [header = ''] =
+      ltsOf: ({ block: { workchain, shard, seqno } }) => {
+        const [text = ''] =
           listIn(textOf(this.#ask(`/blocks?workchain=${workchain}&shard=${shard}&seqno=${seqno}`)))?.records ?? [];
-        return Number(shownHeader(header).header.end_lt);
+        const { header } = shownHeader(text);
+        return [Number(header.start_lt), Number(header.end_lt)];
       },
       isReceived: (hash) =>
         textOf(this.#ask(`/messages?msg_hash=${encodeURIComponent(hash)}`)).includes('"in_msg_tx_hash"'),

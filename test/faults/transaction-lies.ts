@@ -40,7 +40,8 @@ interface Truth {
   /** Transactions of N and N + 1 as shown so far. */
   readonly rows: readonly ShownTransaction[];
   readonly next: readonly ShownTransaction[];
-  readonly endLtOf: (row: ShownTransaction) => number;
+  /** First and last logical time of the block of a transaction. */
+  readonly ltsOf: (row: ShownTransaction) => readonly [from: number, to: number];
   /** Whether a message has been received. */
   readonly isReceived: (hash: string) => boolean;
 }
@@ -67,10 +68,11 @@ const LIES: Partial<Record<LieKind, TransactionLie>> = {
     inBlock(about, { ...about.block, shard: otherShard(about.block.shard) }),
   ),
   'transaction-other-workchain': replacing((about) => inBlock(about, { ...about.block, workchain: -1 })),
+  'transactions-swapped': swapped,
   'transaction-other-masterchain': replacing((about, { seqno }) => edited(about, editMasterchain(seqno + 1))),
   'transaction-of-next': moved,
   'transactions-of-next': ({ next, seqno }) => ({ rows: next.map((row) => ({ ...row, seqno })) }),
-  'transaction-lt-outside': replacing((about, { endLtOf }) => atLt(about, endLtOf(about) + 7)),
+  'transaction-lt-outside': replacing((about, { ltsOf }) => atLt(about, ltsOf(about)[1] + 7)),
   'transaction-time-wrong': replacing((about) =>
     edited(about, (text) => text.replace(/"now":(\d+)/, (_, now) => `"now":${Number(now) + 86_400}`)),
   ),
@@ -144,6 +146,31 @@ function inBlock(row: ShownTransaction, block: BlockRef): ShownTransaction {
 
 function atLt(row: ShownTransaction, lt: number): ShownTransaction {
   return { ...edited(row, (text) => text.replace(/"lt":"\d+"/, `"lt":"${lt}"`)), lt };
+}
+
+/** Two transactions in shard blocks of which each could also have been in that of the other, if only its time told. */
+export function swappable({ rows, ltsOf }: Pick<Truth, 'rows' | 'ltsOf'>): readonly ShownTransaction[] {
+  const fits = ({ lt, now }: ShownTransaction, other: ShownTransaction): boolean => {
+    const [from, to] = ltsOf(other);
+    return now === other.now && lt >= from && lt <= to;
+  };
+  for (const row of rows.filter(isInShard)) {
+    const other = rows
+      .filter(isInShard)
+      .find((each) => each.block.shard !== row.block.shard && fits(row, each) && fits(each, row));
+    if (other !== undefined) return [row, other];
+  }
+  return [];
+}
+
+function swapped(truth: Truth): Told {
+  const [first, second] = swappable(truth);
+  if (first === undefined || second === undefined) return { rows: truth.rows };
+  const other = new Map([
+    [first, second.block],
+    [second, first.block],
+  ]);
+  return { rows: truth.rows.map((row) => inBlock(row, other.get(row) ?? row.block)) };
 }
 
 /** Shows a transaction of N + 1 as one of N, in a shard block of N. */

@@ -45,6 +45,20 @@ const rewritten = (name: string, table: string, at: At, select: string, more: Pa
   ...more,
 });
 
+/** Swaps the blocks of two transactions whose times both blocks have. */
+const swappedBlocks = (
+  seqno: number,
+): string => `WITH own AS (FROM old WHERE mc_block_seqno = ${seqno} AND block_workchain = 0),
+  block AS (SELECT block_shard, min(lt) AS lt_from, max(lt) AS lt_to FROM own GROUP BY ALL),
+  pair AS (SELECT x.hash AS one, y.hash AS other, x.block_shard AS one_shard, y.block_shard AS other_shard,
+      x.block_seqno AS one_seqno, y.block_seqno AS other_seqno
+    FROM own x JOIN own y ON x.block_shard < y.block_shard AND x.now = y.now
+    JOIN block b ON b.block_shard = y.block_shard AND x.lt BETWEEN b.lt_from AND b.lt_to
+    JOIN block c ON c.block_shard = x.block_shard AND y.lt BETWEEN c.lt_from AND c.lt_to ORDER BY ALL LIMIT 1)
+  SELECT * EXCLUDE (one, other, one_shard, other_shard, one_seqno, other_seqno) REPLACE (
+    CASE hash WHEN one THEN other_shard WHEN other THEN one_shard ELSE block_shard END AS block_shard,
+    CASE hash WHEN one THEN other_seqno WHEN other THEN one_seqno ELSE block_seqno END AS block_seqno) FROM old, pair`;
+
 const ROWS: readonly Damaged[] = [
   {
     name: "another span's file in its place",
@@ -64,6 +78,15 @@ const ROWS: readonly Damaged[] = [
   rewritten('a doubled message', 'messages', SECOND, WITH_ONE_TWICE),
   rewritten('a removed state', 'account_states', SECOND, WITHOUT_ONE),
   rewritten('a doubled state', 'account_states', THIRD, WITH_ONE_TWICE),
+  {
+    name: 'two transactions in the block of each other, of another shard',
+    apply: (path) => replaceRows(path, fileOf(path, 'transactions', THIRD), swappedBlocks(THIRD)),
+    finds: {
+      ...{ kind: 'block-rows', span: { from: THIRD, to: THIRD } },
+      expected: expect.stringMatching(/^accounts of the shard of block 0:/),
+    },
+    most: A_SPAN,
+  },
 ];
 
 const editedEntry = (
