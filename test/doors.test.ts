@@ -58,10 +58,12 @@ interface State {
   readonly mart?: 'proven' | 'unproven' | 'missing';
 }
 
-const [sandbox, late] = await Promise.all([
+const [sandbox, late, unhashed] = await Promise.all([
   startTestSandbox({ hasTrueHashes: true }),
   startTestSandbox({ blocks: 1012 }),
+  startTestSandbox(),
 ]);
+unhashed.answer = ({ forward }) => forward();
 
 /** A mart that is not built day by day. */
 const MART = `-- What each account paid in fees.
@@ -196,6 +198,13 @@ const states: readonly State[] = [
       await bring(warehouse, 'transactions');
     },
     says: 'unproven 1005 (content contradicts hashes)',
+    mart: 'unproven',
+  },
+  {
+    title: 'A server on this machine says that its hashes are made up',
+    make: (warehouse) => bring(warehouse, 'transactions', RANGE, {}, unhashed),
+    says: 'unproven 1000:1009 (made-up hashes)',
+    queries: [],
     mart: 'unproven',
   },
   {

@@ -17,6 +17,8 @@ export interface Network {
   readonly kind: 'mainnet' | 'testnet' | 'sandbox' | 'address';
   /** Without trailing slash; undefined for the sandbox, which runs in the process of the caller. */
   readonly baseUrl: string | undefined;
+  /** True for the sandbox, and for servers at a loopback address. */
+  readonly isLocal: boolean;
   /** Undefined for no limit: the sandbox and local servers. */
   readonly defaultRps: DefaultRps | undefined;
 }
@@ -25,9 +27,9 @@ export interface Network {
 const PUBLIC_RPS: DefaultRps = { withoutKey: 1, withKey: 10 };
 
 const NAMED: readonly Network[] = [
-  { name: 'mainnet', kind: 'mainnet', baseUrl: 'https://toncenter.com/api/v3', defaultRps: PUBLIC_RPS },
-  { name: 'testnet', kind: 'testnet', baseUrl: 'https://testnet.toncenter.com/api/v3', defaultRps: PUBLIC_RPS },
-  { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined },
+  named('mainnet', 'https://toncenter.com/api/v3'),
+  named('testnet', 'https://testnet.toncenter.com/api/v3'),
+  { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, isLocal: true, defaultRps: undefined },
 ];
 
 export const networkNames: readonly string[] = NAMED.map(({ name }) => name);
@@ -47,7 +49,13 @@ export function resolveNetwork(name: string): Network {
   refuseSecrets(url);
   const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   const same = NAMED.find((network) => network.baseUrl === baseUrl);
-  return same ?? { name: baseUrl, kind: 'address', baseUrl, defaultRps: isLoopback(url) ? undefined : PUBLIC_RPS };
+  if (same !== undefined) return same;
+  const isLocal = isLoopback(url);
+  return { name: baseUrl, kind: 'address', baseUrl, isLocal, defaultRps: isLocal ? undefined : PUBLIC_RPS };
+}
+
+function named(name: 'mainnet' | 'testnet', baseUrl: string): Network {
+  return { name, kind: name, baseUrl, isLocal: false, defaultRps: PUBLIC_RPS };
 }
 
 /** The default warehouse of a network: `data/<network>`. @throws {UsageError} */

@@ -138,10 +138,9 @@ export class Source {
     return this.#limiter.rps === Number.POSITIVE_INFINITY ? undefined : this.#limiter.rps;
   }
 
-  /** True if a server other than those of mainnet and testnet said that its hashes are not those of cells. */
+  /** True if a local server, the only one that is believed, said that its hashes are not those of cells. */
   get hasMadeUpHashes(): boolean {
-    const { kind } = this.#options.network;
-    return (kind === 'sandbox' || kind === 'address') && this.#exchange.hasMadeUpHashes;
+    return this.#options.network.isLocal && this.#exchange.hasMadeUpHashes;
   }
 
   /** Requests so far. */

@@ -9,7 +9,7 @@ export const verdicts = [
 
 /** Verdicts on transactions whose content cannot be compared with their hash, and why. Nothing else contradicts them. */
 export const uncheckedReasons: Readonly<Record<string, string>> = {
-  'no-cells': 'the hashes of this network are not those of cells',
+  'no-cells': 'the hashes of this network are not those of cells; its blocks are unproven',
   'other-type': 'its type contains another transaction (split_install, merge_install)',
   'many-messages': 'it sent more than 255 messages',
   'many-unknown-messages': 'the source does not give all of its messages, in more than 60 combinations',

@@ -127,7 +127,7 @@ function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
 }
 
 async function commitCopy(store: Store, registry: Registry, from: string, entry: LedgerEntry): Promise<void> {
-  const { pipeline, network, version, verdict, requests, retries, planned, asOf, proof, without } = entry;
+  const { pipeline, network, version, verdict, requests, retries, planned, asOf, proof, content, without } = entry;
   const stage = store.stage(entry.span);
   try {
     const { tables } = registry.pipeline(pipeline);
@@ -138,7 +138,7 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
     const spans = spansOf(entry);
     const replaced = store.ledger().filter((other) => other.pipeline === pipeline && isReplacedBy(other, spans));
     await store.commit(staged, {
-      ...{ network, pipeline, version, verdict, requests, retries, planned, asOf, proof, without },
+      ...{ network, pipeline, version, verdict, requests, retries, planned, asOf, proof, content, without },
       ...covering(spans),
       supersedes: replaced.map(({ id }) => id),
     });

@@ -11,7 +11,7 @@ import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { trimGrownProcess } from '../sql/freed-memory.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
-import { coverage, leftOutGaps, type Reads, spansIn } from '../warehouse/query/coverage.ts';
+import { coverage, hasMadeUpHashes, leftOutGaps, type Reads, spansIn } from '../warehouse/query/coverage.ts';
 import { auditContent } from './audit-content.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
@@ -288,8 +288,7 @@ async function auditCounted(
 function unhashedBlocks({ warehouse }: AuditOptions, { name }: PipelineDef): readonly Span[] {
   const isPublic = warehouse.network === 'mainnet' || warehouse.network === 'testnet';
   const unhashed = warehouse.entries.filter(
-    ({ pipeline, content }) =>
-      pipeline === name && (content === undefined ? !isPublic : content['no-cells'] !== undefined),
+    (entry) => entry.pipeline === name && (entry.content === undefined ? !isPublic : hasMadeUpHashes(entry)),
   );
   return unionSpans(unhashed.flatMap(spansOf));
 }

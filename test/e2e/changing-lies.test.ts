@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type RunOptions, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { readStatus } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, verify } from '../verify/support.ts';
+import { countedIn } from './export.ts';
 
 const sandbox = await startTestSandbox({ blocks: 200 });
 
@@ -29,12 +29,6 @@ const liesFrom = (first: number) => KINDS.map((kind, at) => ({ seqno: first + at
 async function runInto(warehouse: string, walk: WalkMode, more: Partial<RunOptions> = {}) {
   const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk };
   return run({ ...options, effects: hurriedEffects(), waitMs: 2000, ...more });
-}
-
-/** Blocks whose transactions are proven. */
-async function provenIn(warehouse: string) {
-  const { pipelines } = await readStatus(warehouse);
-  return pipelines.find(({ pipeline }) => pipeline === 'transactions')?.proven;
 }
 
 describe.each(['masterchain', 'window'] as const)(
@@ -59,7 +53,7 @@ describe.each(['masterchain', 'window'] as const)(
       sandbox.setFaults(NO_FAULTS);
       expect((await verify(warehouse)).findings).toEqual([]);
       expect(complete).toBe(true);
-      expect(await provenIn(warehouse)).toEqual([{ from: 60, to: 86 }]);
+      expect(await countedIn(warehouse)).toEqual([{ from: 60, to: 86 }]);
       expect(await contentOf(warehouse)).toEqual(truth);
     });
 
@@ -74,7 +68,7 @@ describe.each(['masterchain', 'window'] as const)(
       sandbox.setFaults(NO_FAULTS);
       expect(problems).toContain('incomplete');
       expect((await verify(warehouse)).findings).toEqual([]);
-      expect(await provenIn(warehouse)).toEqual([{ from: 60, to: 86 }]);
+      expect(await countedIn(warehouse)).toEqual([{ from: 60, to: 86 }]);
       expect((await runInto(warehouse, walk)).complete).toBe(true);
       expect(await contentOf(warehouse)).toEqual(truth);
     });

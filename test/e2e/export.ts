@@ -1,9 +1,12 @@
 import { vi } from 'vitest';
 import { hashedColumns } from '../../src/audit/content-hash.ts';
+import { type Span, unionSpans } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { RunReport } from '../../src/export/run.ts';
 import { quoteName } from '../../src/sql/canonical-text.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { spansIn } from '../../src/warehouse/query/coverage.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
 import type { TestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
@@ -34,6 +37,13 @@ export async function hashTables(path: string): Promise<Hashes> {
   } finally {
     await reader.close();
   }
+}
+
+/** Blocks whose transactions agree with their headers. Hashes are not those of cells while a test sandbox lies. */
+export async function countedIn(path: string): Promise<readonly Span[]> {
+  const { pipelines } = await readStatus(path);
+  const found = pipelines.find(({ pipeline }) => pipeline === 'transactions');
+  return unionSpans([...(found?.proven ?? []), ...spansIn(found?.unproven ?? [], 'made-up hashes')]);
 }
 
 /** The rows of one query, every value as text. */

@@ -9,7 +9,7 @@ import { exportRange, hashTables, query } from './export.ts';
 const RANGE = '1000:1029';
 const BROKEN = { seqno: 1010, index: 1, kind: 'lt' } as const;
 
-const sandbox = await startTestSandbox();
+const sandbox = await startTestSandbox({ hasTrueHashes: true });
 const path = join(freshFolder(), 'w');
 await exportRange(sandbox.url, RANGE, path);
 const wanted = await hashTables(path);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { formatError } from '../../src/core/errors.ts';
 import { resolveProxy } from '../../src/http/dispatcher.ts';
+import { resolveNetwork } from '../../src/http/network.ts';
 import { freshFolder } from '../scratch.ts';
 import { fetchText, json, open, rejection, serve, serveSteps } from './server.ts';
 
@@ -93,7 +94,7 @@ describe('proxies', () => {
     const server = await serveSteps(OK);
     const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
     await fetchText(open(server.baseUrl, { env: { ...env, NO_PROXY: 'example.org,127.0.0.1' } }));
-    const network = { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined } as const;
+    const network = resolveNetwork('sandbox');
     await fetchText(open(server.baseUrl, { network, baseUrl: server.baseUrl, env }));
     expect(server.requests).toHaveLength(2);
     expect(proxy.seen).toEqual([]);

@@ -25,6 +25,7 @@ describe('resolveNetwork', () => {
       name: 'sandbox',
       kind: 'sandbox',
       baseUrl: undefined,
+      isLocal: true,
       defaultRps: undefined,
     });
   });

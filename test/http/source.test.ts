@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { formatError, SourceError } from '../../src/core/errors.ts';
+import { resolveNetwork } from '../../src/http/network.ts';
 import { Secret } from '../../src/http/secret.ts';
 import { Source } from '../../src/http/source.ts';
 import { fakeClock, stoppedClock } from '../rate-limit/clock.ts';
@@ -128,10 +129,22 @@ describe('the key', () => {
 
   test('is not sent to the sandbox', async () => {
     const server = await serveSteps(OK);
-    const network = { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined } as const;
+    const network = resolveNetwork('sandbox');
     await fetchText(open(server.baseUrl, { network, baseUrl: server.baseUrl, apiKey: new Secret(KEY) }));
     expect(server.headers[0]).not.toHaveProperty('x-api-key');
   });
+});
+
+test.each([
+  ['a server on this machine', 'http://localhost:8081/api/v3', true],
+  ['the sandbox', 'sandbox', true],
+  ['a server elsewhere', 'https://index.example/api/v3', false],
+  ['mainnet', 'mainnet', false],
+])('%s may say that its hashes are made up, %s: %s', async (_, name, isBelieved) => {
+  const { baseUrl } = await serveSteps(json(200, {}, { 'x-hashes': 'made-up' }));
+  const source = open(baseUrl, { network: resolveNetwork(name), baseUrl });
+  await fetchText(source);
+  expect(source.hasMadeUpHashes).toBe(isBelieved);
 });
 
 test('server text is quoted on one line, without control characters, with at most 200 characters', async () => {
@@ -194,7 +207,7 @@ describe('cancellation', () => {
 });
 
 test('options out of range are usage errors', () => {
-  const network = { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined } as const;
+  const network = resolveNetwork('sandbox');
   const effects = fakeClock();
   const baseUrl = 'http://127.0.0.1:1';
   expect(() => new Source({ network, effects })).toThrow(/expected a base URL for sandbox/);

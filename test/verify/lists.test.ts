@@ -11,7 +11,7 @@ import { contentOf, copyOf, fileOf, repair, replaceRows, verify } from './suppor
 const LISTS = ['message_links', 'traces', 'actions', 'jetton_transfers', 'jetton_burns'];
 
 // Far behind the head, so that nothing is written late.
-const sandbox = await startTestSandbox({ blocks: 4000 });
+const sandbox = await startTestSandbox({ blocks: 4000, hasTrueHashes: true });
 const warehouse = `${freshFolder()}/w`;
 await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse });
 await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse });

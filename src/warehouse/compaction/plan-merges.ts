@@ -3,6 +3,7 @@ import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { spansOf } from '../ledger/done-spans.ts';
+import { hasMadeUpHashes } from '../query/coverage.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { daysOf, MergedSize, type OpenGroup, pack } from './merge-group.ts';
@@ -157,7 +158,7 @@ function runsOf(entries: readonly LedgerEntry[], perDay: boolean): readonly (rea
   const lastDays = new Map<string, string>();
   for (const entry of [...entries].sort((a, b) => a.span.from - b.span.from)) {
     const { pipeline, version, proof, without } = entry;
-    const kind = JSON.stringify([pipeline, version, proof, leftOutOf(without ?? {})]);
+    const kind = JSON.stringify([pipeline, version, proof, hasMadeUpHashes(entry), leftOutOf(without ?? {})]);
     // An entry without rows belongs to the day before it.
     const days = perDay ? daysOf(entry).join(' ') || (lastDays.get(kind) ?? '') : '';
     lastDays.set(kind, days);

@@ -53,8 +53,11 @@ export function isForgotten({ why }: Part<MissingWhy>): boolean {
   return why === 'forgotten' || why === 'forgotten by retention';
 }
 
-/** Why rows are unproven. `not final`: they may still change, and will be fetched again. */
-export type UnprovenWhy = 'compared with nothing' | 'content contradicts hashes' | 'not final';
+/**
+ * Why rows are unproven. `made-up hashes`: the source said that its hashes are not those of cells. `not final`: they may still change, and
+ * will be fetched again.
+ */
+export type UnprovenWhy = 'compared with nothing' | 'content contradicts hashes' | 'made-up hashes' | 'not final';
 
 /** Blocks with the same reason. */
 export interface Part<Why extends string> {
@@ -91,6 +94,7 @@ export function coverage(contents: Contents, pipeline: PipelineDef, spans?: read
   const unproven = partition<UnprovenWhy>(done, [
     ['not final', unionSpans(early)],
     [isCounted ? 'content contradicts hashes' : 'compared with nothing', unprovenSpans(own, name, isCounted)],
+    ['made-up hashes', doneSpans(own.filter(hasMadeUpHashes), name)],
   ]);
   const removed = stillForgotten(forgotten, ledger).filter((each) => each.pipeline === name);
   const refused = own.filter(({ scope }) => scope === PARTIAL).flatMap(spansOf);
@@ -102,6 +106,11 @@ export function coverage(contents: Contents, pipeline: PipelineDef, spans?: read
     ['not exported', isOfNow(pipeline) ? [] : within],
   ]);
   return { proven: subtractSpans(done, spansIn(unproven)), unproven, missing };
+}
+
+/** True for an entry with transactions whose hashes are not those of cells: nothing was compared with them. */
+export function hasMadeUpHashes({ content }: LedgerEntry): boolean {
+  return (content?.['no-cells'] ?? 0) > 0;
 }
 
 function forgottenBy(removed: readonly ForgottenSpans[], by: ForgottenSpans['by']): readonly Span[] {
