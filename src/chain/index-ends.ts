@@ -4,7 +4,7 @@ import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart, formatTime } from '../core/time-zone.ts';
 import type { Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
-import { fetchEnds, fetchFirstSince, type IndexEnds, type IndexHead, shortList } from './index-head.ts';
+import { fetchEnds, fetchFirstSince, type IndexHead, type MasterBlock, shortList } from './index-head.ts';
 import type { ChainBounds } from './range-part.ts';
 
 export interface StateOptions {
@@ -52,7 +52,7 @@ export function chainBounds(
   source: Source,
   { zone = 'UTC', isOver = false, now }: DayOptions = {},
 ): ChainBounds & {
-  readonly ends: () => Promise<IndexEnds>;
+  readonly ends: () => Promise<IndexHead>;
   /** Time of the latest block, in milliseconds since 1970. */
   readonly headTime: () => Promise<number>;
   /** Requested days and times whose end the index has not reached yet. */
@@ -65,6 +65,13 @@ export function chainBounds(
     known ??= fetchEnds(source);
     return known;
   };
+  const firsts = new Map<number, Promise<MasterBlock | undefined>>();
+  /** The first block at or after a time in seconds. */
+  const firstSince = async (utime: number): Promise<MasterBlock | undefined> => {
+    const found = firsts.get(utime) ?? fetchFirstSince(source, utime, await ends());
+    firsts.set(utime, found);
+    return found;
+  };
   const head = async (): Promise<number> => (await ends()).last;
   const headTime = async (): Promise<number> => (await ends()).head.time;
   const notIndexed = (what: string, hint: string): UsageError =>
@@ -74,14 +81,14 @@ export function chainBounds(
     return `the head is block ${await head()} of ${day}`;
   };
   const firstOfDay = async (date: string): Promise<number> => {
-    const found = await fetchFirstSince(source, startOf(date));
+    const found = await firstSince(startOf(date));
     if (found === undefined) throw notIndexed(date, await older());
     const { seqno, time } = found;
     if (time < 1000 * startOf(addDays(date, 1))) return seqno;
     throw notIndexed(date, `the next block is ${seqno} of ${dateAt(time, zone)}`);
   };
   const firstAt = async (ms: number): Promise<number> => {
-    const found = await fetchFirstSince(source, Math.ceil(ms / 1000));
+    const found = await firstSince(Math.ceil(ms / 1000));
     if (found === undefined) throw notIndexed(formatTime(ms), await older());
     const { first } = await ends();
     // There are no blocks before the first block of a chain.
@@ -90,7 +97,7 @@ export function chainBounds(
   };
   /** The last block before a time in seconds, at which `what` ends. */
   const lastUntil = async (utime: number, what: string): Promise<number> => {
-    const next = await fetchFirstSince(source, utime);
+    const next = await firstSince(utime);
     if (next === undefined && isOver) throw notOver(what, zone, await head());
     if (next === undefined) {
       openDays.push(what);

@@ -63,17 +63,41 @@ export async function fetchMasterBlock(
   return source.fetch({ path: '/blocks', query, label }, accept, options);
 }
 
-/** The first masterchain block at or after a time in seconds since 1970. @throws {SourceError} */
-export async function fetchFirstSince(source: Source, utime: number): Promise<MasterBlock | undefined> {
+/**
+ * The first masterchain block at or after a time in seconds since 1970; undefined if the head is before it. The block before it must be
+ * earlier: a source that leaves out the first rows, or sorts others to the front, is asked again.
+ *
+ * @throws {SourceError} `short-list` if no attempt begins with that block
+ */
+export async function fetchFirstSince(
+  source: Source,
+  utime: number,
+  { first, head }: IndexHead,
+): Promise<MasterBlock | undefined> {
   const query = [
     ['workchain', '-1'],
     ['start_utime', String(utime)],
     ['sort', 'asc'],
     ['limit', '100'],
   ] as const;
-  const blocks = await source.fetch({ path: '/blocks', query }, (response) => masterBlocksIn(response, 'blocks'));
-  const seqno = least(blocks.map((each) => each.seqno));
-  return blocks.find((each) => each.seqno === seqno);
+  const isEarly = ({ time }: MasterBlock): boolean => time < utime * 1000;
+  const refusal = (got: string): RetryableFailure =>
+    shortList('blocks', `expected masterchain blocks from time ${utime} on, got ${got}`);
+  const accept = async (response: SourceResponse): Promise<MasterBlock | undefined> => {
+    const blocks = masterBlocksIn(response, 'blocks');
+    const early = blocks.find(isEarly);
+    if (early !== undefined) throw refusal(`block ${early.seqno}, which is earlier`);
+    if (blocks.some(({ time }, at) => time < (blocks[at - 1]?.time ?? 0))) throw refusal('some in another order');
+    const seqno = least(blocks.map((each) => each.seqno));
+    const found = blocks.find((each) => each.seqno === seqno);
+    if (found === undefined && !isEarly(head)) throw refusal(`none, although the head ${head.seqno} is one`);
+    if (found === undefined || found.seqno <= first) return found;
+    // A failure of this request repeats both.
+    const before = await fetchMasterBlock(source, found.seqno - 1, { attempts: 1 });
+    if (!isEarly(before)) throw refusal(`block ${found.seqno} without block ${before.seqno}, which is one as well`);
+    return found;
+  };
+  return source.fetch({ path: '/blocks', query }, accept);
 }
 
 function masterBlocksIn(response: SourceResponse, label: string): readonly MasterBlock[] {

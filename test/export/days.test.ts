@@ -1,9 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { chainBounds, fetchBlockTime } from '../../src/chain/index-ends.ts';
 import { fetchMasterBlock } from '../../src/chain/index-head.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { openSession } from '../../src/http/session.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
+import { withRows } from '../faults/lists.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { closing } from '../scratch.ts';
@@ -105,8 +106,7 @@ test('the day that it is follows the clock that is given, or the newest block', 
 test('blocks of another chain are no masterchain blocks, whatever their seqno', async () => {
   const lying = await startTestSandbox({ blocks: 50 });
   const { source } = closing(await openSession({ network: lying.url, effects: hurriedEffects() }));
-  const bounds = chainBounds(source);
-  expect(await bounds.firstOfDay('2026-05-01')).toBe(1);
+  expect(await chainBounds(source).firstOfDay('2026-05-01')).toBe(1);
   expect((await fetchMasterBlock(source, 20)).seqno).toBe(20);
   lying.changeAnswers(({ path }, answer) => {
     return path === '/blocks'
@@ -117,6 +117,62 @@ test('blocks of another chain are no masterchain blocks, whatever their seqno', 
     code: 'short-list',
     message: expect.stringContaining('expected a list of masterchain blocks, got others'),
   };
-  await expect(bounds.firstOfDay('2026-05-01')).rejects.toMatchObject(shortList);
+  await expect(chainBounds(source).firstOfDay('2026-05-01')).rejects.toMatchObject(shortList);
   await expect(fetchMasterBlock(source, 20)).rejects.toMatchObject(shortList);
+});
+
+interface Row {
+  readonly seqno: number;
+  readonly gen_utime: string;
+}
+
+/** Answers to the request for the first block since a time, which is block 5000. */
+const LATE_STARTS: Readonly<Record<string, (rows: readonly Row[]) => readonly Row[]>> = {
+  'begins with a later block': (rows) => rows.slice(3),
+  'has later blocks first': (rows) => [...rows].reverse(),
+  'has blocks from before it': (rows) => [{ seqno: 4990, gen_utime: String(Date.UTC(2026, 4, 2) / 1000 - 4) }, ...rows],
+  'is empty, although the head is later': () => [],
+};
+
+describe('an answer to the question for the first block of a day', () => {
+  const lying = startTestSandbox({ blocks: 6000 });
+  const midnight = String(Date.UTC(2026, 4, 2) / 1000);
+  /** Lies in the first answers. */
+  const open = async (change: (rows: readonly Row[]) => readonly Row[], times: number) => {
+    const sandbox = await lying;
+    sandbox.requests.reset();
+    let told = 0;
+    sandbox.changeAnswers(({ path, query }, answer) =>
+      path === '/blocks' && query.get('start_utime') === midnight && told++ < times
+        ? withRows<Row>(answer, 'blocks', (rows) => change(rows).map((row) => ({ ...rows[0], ...row })))
+        : undefined,
+    );
+    const { source } = closing(await openSession({ network: sandbox.url, effects: hurriedEffects() }));
+    return { sandbox, bounds: chainBounds(source) };
+  };
+
+  test.each(Object.entries(LATE_STARTS))('that %s is refused, and asked for again', async (_, change) => {
+    const { bounds } = await open(change, 2);
+    expect(await bounds.firstOfDay('2026-05-02')).toBe(5000);
+    expect(await bounds.lastOfDay('2026-05-01')).toBeGreaterThanOrEqual(5000);
+  });
+
+  test.each(Object.entries(LATE_STARTS))('that always %s ends in an error', async (_, change) => {
+    const { bounds } = await open(change, Number.POSITIVE_INFINITY);
+    for (const end of [() => bounds.firstOfDay('2026-05-02'), () => bounds.lastOfDay('2026-05-01')])
+      await expect(end()).rejects.toMatchObject({ code: 'short-list', retryable: true });
+  });
+
+  test('takes one more request, for the block before, and none for the first block of the index', async () => {
+    const { sandbox, bounds } = await open((rows) => rows, 0);
+    await bounds.ends();
+    const asked = async (end: () => Promise<number>): Promise<number> => {
+      sandbox.requests.reset();
+      await end();
+      return sandbox.requests.stats().requests;
+    };
+    expect(await asked(() => bounds.firstOfDay('2026-05-01'))).toBe(1);
+    expect(await asked(() => bounds.firstOfDay('2026-05-02'))).toBe(2);
+    expect(await asked(() => bounds.firstOfDay('2026-05-02'))).toBe(0);
+  });
 });
