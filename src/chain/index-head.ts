@@ -64,6 +64,21 @@ export async function fetchMasterBlock(
 }
 
 /**
+ * Requires that the index has the block that it calls its last.
+ *
+ * @throws {SourceError} `short-list` if no attempt shows its header, `other-head` if another block has its seqno; both retryable
+ */
+export async function requireHead(source: Source, { seqno, rootHash }: MasterBlock): Promise<void> {
+  const found = await fetchMasterBlock(source, seqno);
+  if (found.rootHash === rootHash) return;
+  throw new SourceError(`source block ${seqno}: expected the head with hash ${rootHash}, got ${found.rootHash}`, {
+    code: 'other-head',
+    retryable: true,
+    hint: 'run it again: the servers of the address have different blocks',
+  });
+}
+
+/**
  * The first masterchain block at or after a time in seconds since 1970; undefined if the head is before it. The block before it must be
  * earlier: a source that leaves out the first rows, or sorts others to the front, is asked again.
  *

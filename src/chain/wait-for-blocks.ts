@@ -1,7 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { intersectSpans, type Span, totalSize } from '../core/span.ts';
 import type { Source } from '../http/source.ts';
-import { fetchEnds, type IndexEnds } from './index-head.ts';
+import { fetchEnds, type IndexHead } from './index-head.ts';
 import type { RangePart } from './range-part.ts';
 
 /** Blocks per piece while the head grows: the most that a killed run loses. */
@@ -17,7 +17,7 @@ export function isComing(parts: readonly RangePart[]): boolean {
 /** Requested blocks that the index has by now, and its ends. */
 export interface ReachedPiece {
   readonly spans: readonly Span[];
-  readonly ends: IndexEnds;
+  readonly ends: IndexHead;
 }
 
 export interface Coming {

@@ -1,4 +1,4 @@
-import type { IndexEnds } from '../chain/index-head.ts';
+import type { IndexEnds, IndexHead } from '../chain/index-head.ts';
 import { isCommittedMeanwhile, isMergedMeanwhile } from '../core/errors.ts';
 import {
   haveCommon,
@@ -19,6 +19,7 @@ import {
   requireSpace,
   spansOf,
 } from '../warehouse/index.ts';
+import type { HeadCheck } from './finality.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { bytesOfRow } from './row-bytes.ts';
@@ -33,9 +34,10 @@ export interface PipelineRun extends RunContext {
 
 /** The index that a run reads. */
 export interface RunChain {
-  readonly ends: () => Promise<IndexEnds>;
+  readonly ends: () => Promise<IndexHead>;
   /** The current ends of the index, read before rows that can change. */
-  readonly newest: () => Promise<IndexEnds>;
+  readonly newest: () => Promise<IndexHead>;
+  readonly heads: HeadCheck;
   /** Compares the proven blocks with the source, before rows are requested. @throws {WalkError} if they differ */
   readonly requireSame?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
@@ -77,6 +79,7 @@ async function runOnce(run: PipelineRun, chain: RunChain): Promise<void> {
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return reportSkipped(run, report);
   await chain.requireSame?.(ends);
   const reachable = coversBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
+  await chain.heads.require(run, [...reachable, ...[...narrower, ...again].flatMap(spansOf)], ends);
   await announce(run, reachable);
   const context: EngineContext = { ...run, ends };
   for (const entry of narrower) {

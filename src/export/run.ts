@@ -1,5 +1,5 @@
 import { sessionBounds } from '../chain/index-ends.ts';
-import { fetchEnds, type IndexEnds } from '../chain/index-head.ts';
+import { fetchEnds } from '../chain/index-head.ts';
 import { parseRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { realEffects } from '../core/effects.ts';
@@ -10,6 +10,7 @@ import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
 import type { UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { CommitSteps } from './commit-steps.ts';
+import { HeadCheck } from './finality.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { choosePipelines, type ExportOptions, failureOf, type OpenExport, openExportStore } from './open-export.ts';
 import { ProvenChain } from './proven-chain.ts';
@@ -194,13 +195,14 @@ async function runAll(running: Running, isAwaited: boolean): Promise<void> {
   const opened = { options, session, effects, registry, pipelines, asked, sink, loaders, report: tally.report };
   const context = runContext({ ...opened, history });
   await prepare(running, context);
-  const newest = (): Promise<IndexEnds> => fetchEnds(source, { ending: context.stop });
+  const newest: RunChain['newest'] = () => fetchEnds(source, { ending: context.stop });
+  const heads = new HeadCheck();
   const requireSame = compareOnce(running, context.stop);
   const runEach = async (each: RunContext, ends: RunChain['ends']): Promise<void> => {
     for (const pipeline of each.pipelines) {
       if (each.stop.aborted) return;
       const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
-      await runPipeline({ ...each, pipeline, from }, { ends, newest, requireSame });
+      await runPipeline({ ...each, pipeline, from }, { ends, newest, heads, requireSame });
     }
   };
   if (!isAwaited) return runEach(context, chain.ends);

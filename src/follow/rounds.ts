@@ -1,5 +1,6 @@
-import type { IndexEnds } from '../chain/index-head.ts';
+import type { IndexHead } from '../chain/index-head.ts';
 import { greatest, haveCommon, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { HeadCheck } from '../export/finality.ts';
 import type { OpenExport } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
@@ -24,7 +25,7 @@ const NOT_INDEXED = 'not-indexed';
 
 /** The blocks and lists to export in a round. */
 interface RoundRequest extends Pick<RoundInput, 'requested' | 'due'> {
-  readonly ends: IndexEnds;
+  readonly ends: IndexHead;
 }
 
 export interface RoundsOptions {
@@ -39,7 +40,7 @@ export interface RoundsOptions {
 
 interface RoundRun {
   readonly context: RunContext;
-  readonly ends: IndexEnds;
+  readonly ends: IndexHead;
   /** True if pipelines share comparisons of the chain: each then needs its own loader. */
   readonly isSharing: boolean;
 }
@@ -50,6 +51,7 @@ export class Rounds {
   private readonly options: RoundsOptions;
   private readonly pages: PageQueue;
   private readonly states = new StateCache();
+  private readonly heads = new HeadCheck();
 
   constructor(options: RoundsOptions) {
     this.options = options;
@@ -67,7 +69,7 @@ export class Rounds {
   }
 
   /** Retries failed blocks whose back-off is over. @throws as `exportMissing` */
-  async retry(exporting: OpenExport, requested: readonly Span[], ends: IndexEnds): Promise<void> {
+  async retry(exporting: OpenExport, requested: readonly Span[], ends: IndexHead): Promise<void> {
     const { effects, pipelines } = exporting;
     const now = effects.monotonic();
     const dueOf = (pipeline: string): readonly Span[] => this.backoff.dueSpans(pipeline, now);
@@ -157,8 +159,8 @@ export class Rounds {
         const requested = provableOf(turn);
         if (context.stop.aborted || requested.length === 0) return;
         const sink = comparingSink(context.sink, compared);
-        const known = async (): Promise<IndexEnds> => ends;
-        const chain = { ends: known, newest: known };
+        const known = async (): Promise<IndexHead> => ends;
+        const chain = { ends: known, newest: known, heads: this.heads };
         await runPipeline({ ...context, report, sink, pipeline: turn.pipeline, asked: requested }, chain);
       });
       await shareComparisons(running, () => this.options.chain.requireSame(context.source, ends, context.stop));

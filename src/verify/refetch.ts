@@ -4,6 +4,7 @@ import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { isEphemeral, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { HeadCheck } from '../export/finality.ts';
 import { type EngineContext, runContext } from '../export/run-context.ts';
 import { storeSink } from '../export/store-sink.ts';
 import { fetchStaged } from '../export/walk-and-repair.ts';
@@ -23,6 +24,7 @@ export interface RefetchOptions {
   readonly concurrency: number | undefined;
   readonly waitMs: number | undefined;
   readonly stop: AbortSignal;
+  readonly heads: HeadCheck;
   readonly report: (event: WalkEvent) => void;
 }
 
@@ -62,7 +64,9 @@ async function contextOf(
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
   });
-  const ends = isAfterFirst(store, pipeline, spans) ? { first: 0, last: 0 } : await fetchEnds(source);
+  if (isAfterFirst(store, pipeline, spans)) return { ...context, pipeline, ends: { first: 0, last: 0 } };
+  const ends = await fetchEnds(source);
+  await options.heads.require({ ...context, pipeline }, spans, ends);
   return { ...context, pipeline, ends };
 }
 

@@ -6,6 +6,7 @@ import { formatSpans, type Span, shortSpans, subtractSpans } from '../core/span.
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { FewerRows } from '../export/fewer-rows.ts';
+import { HeadCheck } from '../export/finality.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
@@ -156,7 +157,19 @@ async function repairOnce(
     });
     try {
       const stop = options.signal ?? new AbortController().signal;
-      const work = { store, source, network, registry, effects, concurrency, waitMs, stop, report: reportTo(options) };
+      const heads = new HeadCheck();
+      const work = {
+        store,
+        source,
+        network,
+        registry,
+        effects,
+        concurrency,
+        waitMs,
+        stop,
+        heads,
+        report: reportTo(options),
+      };
       for (const damage of plan.damages) {
         const key = damageKey(damage);
         attempts.count(key);
