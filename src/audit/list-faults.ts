@@ -1,4 +1,4 @@
-import { comparedColumns, comparedRoles, type OrdersCheck } from '../declare/cross-check.ts';
+import { comparedColumns, comparedRoles, type OrdersCheck, valueColumns } from '../declare/cross-check.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { RoleColumns, RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -33,10 +33,28 @@ export interface ListComparison {
   readonly with: readonly RoleName[];
   /** Columns of them that are compared. */
   readonly columns: RoleColumns;
+  /** Columns of the list whose values are compared with them. */
+  readonly values: readonly string[];
   /** Other tables that are read if stored. */
   readonly reads: readonly string[];
   /** SQL of faults: `seqno` (masterchain block), `item` (to request from the list), `lt`, `expected`, `got`, `kind`. */
   readonly faults: (relations: ListRelations) => string;
+}
+
+/** Column of a list with the same value as an SQL expression over transactions, messages, or all transactions of a trace. */
+type SameValue = readonly [column: string, other: string];
+
+type Differs = '<>' | 'IS DISTINCT FROM';
+
+/** SQL: a row `l` has another value than it must have. @param differs `<>` if the row may lack a value */
+function isOther(values: readonly SameValue[], differs: Differs = 'IS DISTINCT FROM'): string {
+  return values.map(([own, other]) => `l.${quoteName(own)} ${differs} ${other}`).join(' OR ') || 'false';
+}
+
+/** SQL: `the value, created_at of`, the columns with another value. */
+function theOthers(values: readonly SameValue[], differs?: Differs): string {
+  const names = values.map((value) => `CASE WHEN ${isOther([value], differs)} THEN '${value[0]}' END`);
+  return `concat('the ', concat_ws(', ', NULL, ${names.join(', ') || 'NULL'}), ' of ')`;
 }
 
 /** Sender of messages created by the protocol. */
@@ -46,9 +64,10 @@ const PROTOCOL = `-1:${'0'.repeat(64)}`;
  * A trace is complete if its root is stored and every internal message sent by its transactions was consumed by one of them. The index
  * may not list traces that began before the stored blocks, or whose root has an unknown sender.
  */
-function traceFaults({ own, judged, near, since }: ListRelations): string {
-  return `WITH j AS (${judged}), own AS (${own}),
-    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM ${near('counted')}
+function traceFaults(columns: readonly string[]) {
+  const values = columns.map((name): SameValue => [name, `w.${name}`]);
+  return ({ own, judged, near, since }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
+    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc, lt, now FROM ${near('counted')}
       JOIN j ON mc_block_seqno BETWEEN stored_from AND run_to WHERE trace_id IS NOT NULL),
     seen AS (SELECT DISTINCT run_from, trace_id FROM tx WHERE mc >= run_from),
     members AS (SELECT tx.* FROM tx SEMI JOIN seen ON seen.run_from = tx.run_from AND seen.trace_id = tx.trace_id),
@@ -59,7 +78,9 @@ function traceFaults({ own, judged, near, since }: ListRelations): string {
       ANTI JOIN (FROM ends WHERE direction = 'in') i ON i.run_from = o.run_from AND i.msg_hash = o.msg_hash),
     begun AS (SELECT DISTINCT run_from, hash FROM members x WHERE hash = trace_id AND NOT EXISTS (FROM ends e
       WHERE e.run_from = x.run_from AND e.hash = x.hash AND e.direction = 'in' AND e.source IS DISTINCT FROM '${PROTOCOL}')),
-    whole AS (SELECT run_from, any_value(run_to) AS run_to, trace_id, count(*) AS n, max(mc) AS mc FROM members GROUP BY ALL),
+    whole AS (SELECT run_from, any_value(run_to) AS run_to, trace_id, count(*) AS n, max(mc) AS mc, bool_or(hash = trace_id) AS is_rooted,
+      any_value(lt) FILTER (hash = trace_id) AS start_lt, any_value(now) FILTER (hash = trace_id) AS start_utime,
+      max(lt) AS end_lt, max(now) AS end_utime FROM members GROUP BY ALL),
     listed AS (SELECT trace_id FROM own UNION
       SELECT trace_id FROM ${since('wholeTraces')} ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
     SELECT w.mc AS seqno, w.trace_id AS item, NULL::BIGINT AS lt,
@@ -72,9 +93,14 @@ function traceFaults({ own, judged, near, since }: ListRelations): string {
     UNION ALL
     SELECT t.mc_seqno_end, t.trace_id, NULL, concat(t.transactions, ' transactions of trace ', t.trace_id),
       coalesce(w.n, 0)::VARCHAR, 'wrong'
-    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to AND t.mc_seqno_start >= j.stored_from
+    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to
     LEFT JOIN whole w ON w.run_from = j.run_from AND w.trace_id = t.trace_id
-    WHERE coalesce(w.n, 0) <> t.transactions
+    WHERE coalesce(w.n, 0) <> t.transactions AND (t.mc_seqno_start >= j.stored_from OR w.is_rooted)
+    UNION ALL
+    SELECT l.mc_seqno_end, l.trace_id, NULL, concat(${theOthers(values)}, 'trace ', l.trace_id), 'another', 'wrong'
+    FROM own l JOIN j ON l.mc_seqno_end BETWEEN j.run_from AND j.run_to
+    JOIN whole w ON w.run_from = j.run_from AND w.trace_id = l.trace_id AND w.is_rooted AND w.n = l.transactions
+    WHERE ${isOther(values)}
     UNION ALL
     SELECT t.mc_seqno_end, t.trace_id, NULL, concat('a transaction of trace ', t.trace_id, ' in block ', t.mc_seqno_end), 'none', 'wrong'
     FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to
@@ -116,13 +142,15 @@ function isListed(lt: string, seqno: string): string {
 }
 
 /** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
-function linkFaults({ own, judged, near, since }: ListRelations): string {
-  return `WITH j AS (${judged}), own AS (${own}),
-    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM ${near('messageEnds')}
+function linkFaults(columns: readonly string[]) {
+  const values = columns.map((name): SameValue => [name, `m.${name}`]);
+  const copied = ['created_lt', ...columns.filter((name) => name !== 'created_lt')].map(quoteName).join(', ');
+  return ({ own, judged, near, since }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, ${copied} FROM ${near('messageEnds')}
       JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
     received AS (SELECT * FROM ${since('messageEnds')} WHERE direction = 'in'),
-    minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
+    minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, ${copied} FROM received
       JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE source = '${PROTOCOL}'),
     linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc, created_lt >= low AS is_whole FROM own
@@ -139,6 +167,9 @@ function linkFaults({ own, judged, near, since }: ListRelations): string {
     SELECT mc, msg_hash, created_lt, concat('message ', msg_hash, ' created by the protocol'), 'no link', 'missing'
     FROM minted ANTI JOIN own l ON l.msg_hash = minted.msg_hash
     UNION ALL
+    SELECT m.mc, m.msg_hash, m.created_lt, concat(${theOthers(values)}, 'message ', m.msg_hash), 'another', 'wrong'
+    FROM (FROM sent UNION ALL FROM minted) m JOIN own l ON l.msg_hash = m.msg_hash WHERE ${isOther(values)}
+    UNION ALL
     SELECT coalesce(s.mc, m.tx_mc_block_seqno), m.msg_hash, m.created_lt,
       concat('message ', m.msg_hash, ' consumed by ', m.tx_hash), coalesce(l.in_msg_tx_hash, 'in transit'),
       CASE WHEN l.in_msg_tx_hash IS NULL THEN 'outdated' ELSE 'wrong' END
@@ -149,7 +180,15 @@ function linkFaults({ own, judged, near, since }: ListRelations): string {
 }
 
 /** Only orders of contracts verified by the index are listed. If any row names a contract, all its successful orders must be listed. */
-function orderFaults(table: string, { opcode, account, contracts, isAbortedListed }: OrdersCheck) {
+function orderFaults(table: string, columns: readonly string[], check: OrdersCheck) {
+  const { opcode, account, contracts, isAbortedListed } = check;
+  const others: Readonly<Record<string, string>> = { tx_lt: 'x.lt', tx_now: 'x.now', tx_aborted: 'x.aborted' };
+  const values: readonly SameValue[] = [
+    ...columns.flatMap((name) => (others[name] === undefined ? [] : [[name, others[name]] as const])),
+    [account, 'x.account'],
+  ];
+  // Servers of 2024 list aborted orders, and never say so.
+  const isTold = columns.includes('tx_aborted') ? 'EXISTS (FROM own WHERE tx_aborted IS NOT NULL)' : 'true';
   return ({ own, judged, near }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
         x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
@@ -169,22 +208,32 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
       coalesce(printf('%08x', m.opcode), 'none'), 'wrong'
     FROM own l JOIN j ON l.tx_lt >= low AND l.tx_lt < high
     LEFT JOIN ${near('messageEnds')} m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
-    WHERE m.opcode IS DISTINCT FROM ${opcode}`;
+    WHERE m.opcode IS DISTINCT FROM ${opcode}
+    UNION ALL
+    SELECT x.mc_block_seqno, l.${quoteName(account)}, l.tx_lt, concat(${theOthers(values, '<>')}, 'transaction ', l.tx_hash), 'another', 'wrong'
+    FROM own l JOIN ${near('counted')} x ON x.hash = l.tx_hash JOIN j ON x.mc_block_seqno BETWEEN stored_from AND run_to
+    WHERE ${isOther(values, '<>')}
+    UNION ALL
+    SELECT x.mc_block_seqno, l.${quoteName(account)}, l.tx_lt, '${table} of transactions that were not aborted',
+      concat('one of transaction ', l.tx_hash), 'wrong'
+    FROM own l JOIN ${near('counted')} x ON x.hash = l.tx_hash JOIN j ON x.mc_block_seqno BETWEEN stored_from AND run_to
+    WHERE x.aborted AND ${isAbortedListed ? 'false' : isTold}`;
 }
 
 /** The comparison of a pipeline's list with other tables; undefined if there is none. */
 export function comparisonOf({ name, tables, crossCheck }: PipelineDef): ListComparison | undefined {
   const [table] = tables;
   if (crossCheck === undefined || table === undefined) return undefined;
-  const common = { pipeline: name, with: comparedRoles(crossCheck), columns: comparedColumns(crossCheck) };
+  const values = valueColumns(crossCheck).filter((column) => table.columns.some((each) => each.name === column));
+  const common = { pipeline: name, with: comparedRoles(crossCheck), columns: comparedColumns(crossCheck), values };
   switch (crossCheck.kind) {
     case 'sentMessages':
-      return { ...common, reads: [], faults: linkFaults };
+      return { ...common, reads: [], faults: linkFaults(values) };
     case 'wholeTraces':
-      return { ...common, reads: [], faults: traceFaults };
+      return { ...common, reads: [], faults: traceFaults(values) };
     case 'traceMembers':
       return { ...common, reads: [], faults: actionFaults };
     case 'orders':
-      return { ...common, reads: [crossCheck.contracts.table], faults: orderFaults(table.name, crossCheck) };
+      return { ...common, reads: [crossCheck.contracts.table], faults: orderFaults(table.name, values, crossCheck) };
   }
 }

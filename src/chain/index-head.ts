@@ -68,8 +68,12 @@ export async function fetchMasterBlock(
  *
  * @throws {SourceError} `short-list` if no attempt shows its header, `other-head` if another block has its seqno; both retryable
  */
-export async function requireHead(source: Source, { seqno, rootHash }: MasterBlock): Promise<void> {
-  const found = await fetchMasterBlock(source, seqno);
+export async function requireHead(
+  source: Source,
+  { seqno, rootHash }: MasterBlock,
+  options: FetchOptions = {},
+): Promise<void> {
+  const found = await fetchMasterBlock(source, seqno, options);
   if (found.rootHash === rootHash) return;
   throw new SourceError(`source block ${seqno}: expected the head with hash ${rootHash}, got ${found.rootHash}`, {
     code: 'other-head',

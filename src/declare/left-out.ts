@@ -1,5 +1,5 @@
 import type { ColumnDef } from './column.ts';
-import { ownColumns } from './cross-check.ts';
+import { ownColumns, valueColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
 import { COUNTING_COLUMNS, ROLES, type RoleName } from './roles.ts';
@@ -78,7 +78,7 @@ export function fixedColumns(
   }
   const needed = [
     ...(table.plays === undefined ? [] : ROLES[table.plays].kept),
-    ...(isMain && crossCheck !== undefined ? ownColumns(crossCheck) : []),
+    ...(isMain && crossCheck !== undefined ? [...ownColumns(crossCheck), ...valueColumns(crossCheck)] : []),
     ...(walk.kind === 'masterchain' && isMain ? ROLES[PROVEN_AS[walk.proof]].kept : []),
     ...(walk.kind === 'masterchain' && isMain && hasNested(tables, table.name, leftOut) ? COUNTING_COLUMNS : []),
     ...(walk.kind === 'block' && isMain ? [walk.column] : []),

@@ -1,7 +1,5 @@
 import { type IndexHead, requireHead } from '../chain/index-head.ts';
 import { greatest, intersectSpans, type Span, unionSpans } from '../core/span.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
-import type { Source } from '../http/source.ts';
 import { doneSpans } from '../warehouse/index.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -32,15 +30,7 @@ export class HeadCheck {
    * @throws {SourceError} retryable, as {@link requireHead}
    */
   async require(
-    {
-      pipeline,
-      sink,
-      registry,
-      source,
-    }: Pick<WalkContext, 'sink' | 'registry'> & {
-      readonly pipeline: PipelineDef;
-      readonly source: Source;
-    },
+    { pipeline, sink, registry, source, stop }: Pick<WalkContext, 'pipeline' | 'sink' | 'registry' | 'source' | 'stop'>,
     spans: readonly Span[],
     { last, head }: IndexHead,
   ): Promise<void> {
@@ -50,7 +40,7 @@ export class HeadCheck {
     const needed = greatest(final.map(({ to }) => to)) + lookBack;
     const known = doneSpans(sink.ledger(), registry.playing('headers').pipeline.name);
     if (known.some(({ to }) => to >= needed)) return;
-    await requireHead(source, head);
+    await requireHead(source, head, { ending: stop });
     this.checked = last;
   }
 }

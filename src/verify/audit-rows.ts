@@ -121,7 +121,7 @@ async function compareList(options: AuditOptions, comparison: ListComparison, ow
   const { pipeline } = comparison;
   const others = comparison.with.map((role) => registry.playing(role));
   const names = others.map(({ table }) => table.name);
-  const reads = readsOf(registry, comparison.columns);
+  const reads = new Map([...readsOf(registry, comparison.columns), [own.name, new Set(comparison.values)]]);
   const listed = runsOf(options, pipeline, [own.name]);
   const headed = headedRuns(options);
   const title = `${pipeline} with ${names.join(' and ')}`;

@@ -26,8 +26,38 @@ const MIDDLE = (column: string): string =>
   `(SELECT ${column} FROM old ORDER BY ${column} OFFSET (SELECT count(*) // 2 FROM old) LIMIT 1)`;
 const WRONG = `'${'A'.repeat(43)}='`;
 
+const ACCOUNT = `'0:${'1'.repeat(64)}'`;
+/** Columns that transactions and messages have, too, and other values of them. */
+const LINK_VALUES = [
+  ['source', ACCOUNT],
+  ['destination', ACCOUNT],
+  ['value', 'value + 1'],
+  ['created_at', 'created_at + 1'],
+] as const;
+const TRACE_VALUES = ['end_lt', 'end_utime', 'start_lt', 'start_utime'].map((name) => [name, `${name} - 1`] as const);
+const ORDER_VALUES = [
+  ['tx_lt', 'tx_lt + 1'],
+  ['tx_now', 'tx_now + 1'],
+  ['tx_aborted', 'true'],
+  ['jetton_wallet', ACCOUNT],
+] as const;
+
+/** The middle row of a file with another value. */
+const otherValue = (pipeline: string, key: string, [column, value]: readonly [string, string], expected: RegExp) => ({
+  name: `${column} of ${pipeline}`,
+  pipeline,
+  select: `SELECT * REPLACE (CASE WHEN ${key} = ${MIDDLE(key)} THEN ${value} ELSE ${column} END AS ${column}) FROM old`,
+  expected: new RegExp(expected.source.replace('%', column)),
+  got: /^another/,
+});
+
 /** Wrong rows, in one copy where they are of different lists. */
 const WRONG_ROWS = [
+  ...[0, 1, 2, 3].map((at) => [
+    otherValue('message_links', 'created_lt', LINK_VALUES[at] ?? ['', ''], /^the (\w+, )*%(, \w+)* of message/),
+    otherValue('traces', 'trace_id', TRACE_VALUES[at] ?? ['', ''], /^the % of trace/),
+    otherValue('jetton_transfers', 'tx_hash', ORDER_VALUES[at] ?? ['', ''], /^the % of transaction/),
+  ]),
   [
     {
       name: 'a link is missing',
