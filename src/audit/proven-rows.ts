@@ -1,4 +1,4 @@
-import type { CountedBlock } from '../chain/headers.ts';
+import type { LinkedBlock } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 
 /** The committed transactions of one block. */
@@ -29,7 +29,7 @@ export interface Contradiction {
  * times inside the block. A source that changes its headers later does not make proven rows wrong.
  */
 export function findContradictions(
-  blocks: readonly CountedBlock[],
+  blocks: readonly LinkedBlock[],
   { spans, blocks: proven }: ProvenRows,
 ): readonly Contradiction[] {
   const isProven = (seqno: number): boolean => spans.some(({ from, to }) => seqno >= from && seqno <= to);

@@ -20,25 +20,18 @@ export interface BlockRef {
   /** Unique: `-1:-9223372036854775808:1234`. */
   readonly id: string;
   readonly workchain: number;
+  /** Signed 64-bit id, decimal text. */
+  readonly shard: string;
   readonly seqno: number;
 }
 
-/** A block with references to the blocks before it, which prove that headers are complete. */
-export interface LinkedBlock extends BlockRef {
-  /** Masterchain block that includes this block. */
-  readonly mcSeqno: number;
+/** A header with its name. */
+export interface NamedHeader extends Header, BlockRef {}
+
+/** A header with references to the blocks before it, which prove that headers are complete. */
+export interface LinkedBlock extends NamedHeader {
   readonly prev: readonly BlockRef[];
 }
-
-/** A linked block with the transaction count and logical times of its header. */
-export interface CountedBlock extends LinkedBlock {
-  readonly txCount: number;
-  readonly startLt: bigint;
-  readonly endLt: bigint;
-}
-
-/** A header from a response. */
-export interface NamedHeader extends Header, BlockRef {}
 
 interface WireRef {
   readonly workchain: number;
@@ -95,8 +88,9 @@ function headerOf(block: WireBlock): NamedHeader {
   };
 }
 
-function refOf({ workchain, shard, seqno }: WireRef): BlockRef {
-  return { id: blockId(workchain, signedShard(shard), seqno), workchain, seqno };
+function refOf({ workchain, shard: hex, seqno }: WireRef): BlockRef {
+  const shard = signedShard(hex);
+  return { id: blockId(workchain, shard, seqno), workchain, shard, seqno };
 }
 
 /** The blocks before a block, from its `prev_blocks`; none if it is not a list of references. */

@@ -6,11 +6,14 @@ import type { Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
 import { fetchEnds, fetchFirstSince, type IndexHead, type MasterBlock, shortList } from './index-head.ts';
 import type { ChainBounds } from './range-part.ts';
+import { coversAll, FIRST_BLOCKS } from './shards.ts';
 
 export interface StateOptions {
   readonly signal?: AbortSignal | undefined;
   /** If the block is not indexed: wait for it (default), or fail with `not-found`. */
   readonly missing?: 'wait' | 'fail' | undefined;
+  /** First block of the index: only states of the blocks right after it may lack shards. Default: any may. */
+  readonly first?: number | undefined;
 }
 
 /** The latest block of every shard at a masterchain block. @throws {SourceError}, or the reason of the signal */
@@ -18,15 +21,18 @@ export async function fetchShardState(
   source: Source,
   seqno: number,
   label: string,
-  { signal, missing = 'wait' }: StateOptions = {},
+  { signal, missing = 'wait', first = Number.POSITIVE_INFINITY }: StateOptions = {},
 ): Promise<readonly NamedHeader[]> {
   const query = [['seqno', String(seqno)]] as const;
   return source.fetch(
     { path: '/masterchainBlockShardState', query, label, missing: missing === 'wait' ? missing : undefined },
     (response) => {
       const headers = parseHeaders(response.body, response.request);
-      if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
-      throw shortList(label, `the shard list of block ${seqno} lacks the block itself`);
+      if (!headers.some((header) => header.workchain === -1 && header.seqno === seqno)) {
+        throw shortList(label, `the shard list of block ${seqno} lacks the block itself`);
+      }
+      if (seqno < first + FIRST_BLOCKS || coversAll(headers)) return headers;
+      throw shortList(label, `expected the newest block of every shard at block ${seqno}, got only some`);
     },
     { signal },
   );
@@ -110,7 +116,7 @@ export function chainBounds(
     }
     // Late shard blocks have rows from before that time: continue until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
-      const state = await fetchShardState(source, seqno, `block ${seqno}`);
+      const state = await fetchShardState(source, seqno, `block ${seqno}`, { first });
       if (least(state.map((block) => block.utime)) >= utime) return seqno;
     }
     if (isOver) throw notOver(what, zone, last);

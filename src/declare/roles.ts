@@ -45,6 +45,7 @@ const LINKS = {
   start_lt: 'BIGINT',
   end_lt: 'BIGINT',
   root_hash: 'VARCHAR',
+  gen_utime: 'BIGINT',
 };
 
 function defineRoles<const T extends Record<string, Role>>(roles: T): { readonly [K in keyof T]: Role } {
@@ -56,7 +57,7 @@ export const ROLES = defineRoles({
   headers: {
     relation: '_headers',
     grain: 'one block of any workchain, with the blocks before it and its number of transactions',
-    columns: { ...PLACE, ...LINKS, gen_utime: 'BIGINT', block_time: 'TIMESTAMP', block_date: 'DATE' },
+    columns: { ...PLACE, ...LINKS, block_time: 'TIMESTAMP', block_date: 'DATE' },
     kept: [...Object.keys(PLACE), ...Object.keys(LINKS)],
   },
   counted: {

@@ -171,7 +171,8 @@ async function estimatePlanned(given: EstimateContext, missing: readonly Span[],
   const windows = windowsFor(given, missing, rows);
   if (windows !== undefined) requests[path] = Math.min(requests[path] ?? 0, windows);
   if (context.pipeline.walk.kind === 'lt') {
-    const spans = missing.length + Math.ceil(rows / LIST_SPAN_ROWS);
+    // Headers say where spans begin and end, but for the blocks before the first ones.
+    const spans = isThere(given, ['headers'], missing) ? 0 : missing.length + Math.ceil(rows / LIST_SPAN_ROWS);
     Object.assign(requests, { [path]: listWindows(missing, rows), [SHARD_STATE]: missing.length + spans });
   }
   for (const [each, count] of Object.entries(requests)) requests[each] = Math.round(count);
@@ -207,16 +208,22 @@ async function countRows(context: WalkContext, walk: SpanWalk, request: WalkRequ
 }
 
 /** Windows of a list of blocks, if their transactions are in the warehouse by then; undefined if each block is requested by itself. */
-function windowsFor({ context, ledger }: EstimateContext, missing: readonly Span[], rows: number): number | undefined {
-  const { pipeline, pipelines, registry, mode } = context;
+function windowsFor(given: EstimateContext, missing: readonly Span[], rows: number): number | undefined {
+  const { pipeline, mode } = given.context;
   const { walk, crossCheck } = pipeline;
   if (walk.kind !== 'block' || walk.windows === undefined || mode === 'masterchain' || crossCheck === undefined) return;
   const roles: readonly RoleName[] = ['headers', ...comparedRoles(crossCheck)];
-  const isThere = roles.every((role) => {
+  if (!isThere(given, roles, missing)) return undefined;
+  return Math.ceil(rows / (walk.windows.limit * WINDOW_FILL)) + missing.length;
+}
+
+/** True if the tables that play some roles are in the warehouse, or exported by the same run. */
+function isThere({ context, ledger }: EstimateContext, roles: readonly RoleName[], missing: readonly Span[]): boolean {
+  const { pipelines, registry } = context;
+  return roles.every((role) => {
     const { name } = registry.playing(role).pipeline;
     return pipelines.some((each) => each.name === name) || subtractSpans(missing, doneSpans(ledger, name)).length === 0;
   });
-  return isThere ? Math.ceil(rows / (walk.windows.limit * WINDOW_FILL)) + missing.length : undefined;
 }
 
 /** Rows of missing blocks by those of earlier runs; undefined if there were none. */

@@ -52,8 +52,8 @@ export type BatchOptions = Pick<
 
 /**
  * Reads a range as Arrow batches, without a warehouse. The rows of a span come after they were proven: headers by their links,
- * transactions by the headers, shard states by what they cover; keys are unique. Comparisons that need a warehouse are not made: lists
- * with transactions, shard states with headers. The walk waits while the consumer is busy, and ends when it stops.
+ * transactions by the headers; keys are unique. Lists are not compared with transactions, which needs a warehouse. The walk waits while
+ * the consumer is busy, and ends when it stops.
  *
  * @throws {UsageError} {SourceError} {DecodeError}, as `run`; after all good rows {WalkError} `incomplete` if others could not be
  * fetched, or `content` if some contradict their hashes

@@ -2,7 +2,7 @@ import { counted, formatCount } from '../core/format.ts';
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isFinal, isMasterchain } from '../declare/pipeline.ts';
-import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { type CommitPart, type LedgerEntry, PARTIAL, type Rewrite, spansOf } from '../warehouse/index.ts';
 import { fewerRows, leastRows } from './fewer-rows.ts';
 import type { EngineContext } from './run-context.ts';
 import { type SpanSink, spanEvent, type WalkContext } from './walk-context.ts';
@@ -49,18 +49,17 @@ export async function collectParts(
 }
 
 /**
- * Replaces an entry by the current rows of its blocks, with the columns of both, in one commit: a kill leaves the old rows or the new ones.
+ * Reads blocks of an entry again, with the columns of both.
  *
  * @param walk fetches the blocks
- * @param blocks blocks of the entry to read again; the rows of the others are retained. Default: all
- * @returns undefined if it was replaced; otherwise what the source has of its blocks, for a message
+ * @returns the entry's replacement, which is not committed; or, if it stays, what the source has of its blocks, for a message
  */
-export async function rewriteEntry(
+export async function readAgain(
   context: EngineContext,
   entry: LedgerEntry,
   walk: (collecting: EngineContext) => Promise<unknown>,
-  blocks: readonly Span[] = spansOf(entry),
-): Promise<string | undefined> {
+  blocks: readonly Span[],
+): Promise<Rewrite | string> {
   const own = widenedContext(context, entry);
   const parts = await collectParts(own, walk);
   const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
@@ -73,9 +72,25 @@ export async function rewriteEntry(
     if (isFinal(own.pipeline.walk, entry)) return `${formatCount(rows)} of the ${counted(before, 'row')} of ${table}`;
     context.report({ event: 'fewer-rows', pipeline: own.pipeline.name, ...entry.span, rows, before });
   }
-  const keep = subtractSpans(spansOf(entry), blocks);
-  const rewrite = { pipeline: own.pipeline, old: [entry], keep, read: proven };
-  for (const each of await context.sink.rewrite(rewrite)) context.report(spanEvent(each));
+  return { pipeline: own.pipeline, old: [entry], keep: subtractSpans(spansOf(entry), blocks), read: proven };
+}
+
+/**
+ * Replaces an entry by the current rows of its blocks, with the columns of both, in one commit: a kill leaves the old rows or the new ones.
+ *
+ * @param walk fetches the blocks
+ * @param blocks blocks of the entry to read again; the rows of the others are retained. Default: all
+ * @returns undefined if it was replaced; otherwise what the source has of its blocks, for a message
+ */
+export async function rewriteEntry(
+  context: EngineContext,
+  entry: LedgerEntry,
+  walk: (collecting: EngineContext) => Promise<unknown>,
+  blocks: readonly Span[] = spansOf(entry),
+): Promise<string | undefined> {
+  const got = await readAgain(context, entry, walk, blocks);
+  if (typeof got === 'string') return got;
+  for (const each of await context.sink.rewrite([got])) context.report(spanEvent(each));
   return undefined;
 }
 

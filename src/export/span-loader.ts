@@ -1,5 +1,11 @@
 import { droppedStates } from '../audit/dropped-states.ts';
-import { findLinkGaps, type LinkEnds, type LinkReport, readLinkedBlocks } from '../audit/header-links.ts';
+import {
+  findLinkGaps,
+  findUncommitted,
+  type LinkEnds,
+  type LinkReport,
+  readLinkedBlocks,
+} from '../audit/header-links.ts';
 import {
   DOUBLE_KEY,
   PageAudit,
@@ -199,7 +205,8 @@ export class SpanLoader {
   async links(span: Span, ends: LinkEnds): Promise<LinkReport> {
     const blocks = readLinkedBlocks(this.decoder, span, this.isRowAlive);
     const contradicted = ends.proven === undefined ? [] : findContradictions(blocks, ends.proven);
-    return { ...findLinkGaps(blocks, span, ends), blocks: blocks.length, contradicted };
+    const uncommitted = ends.committed === undefined ? [] : findUncommitted(blocks, ends.committed);
+    return { ...findLinkGaps(blocks, span, ends), blocks: blocks.length, contradicted, uncommitted };
   }
 
   /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */

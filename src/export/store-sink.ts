@@ -1,12 +1,12 @@
 import type { ProvenBlock } from '../audit/proven-rows.ts';
-import { blockId, type Header } from '../chain/headers.ts';
+import { blockId, type Header, type LinkedBlock, parseLinks } from '../chain/headers.ts';
 import { type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { ROLES, type RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { doneSpans, entriesIn, type Store, stageRewrite } from '../warehouse/index.ts';
+import { type CommitPart, doneSpans, entriesIn, type Store, stageRewrite } from '../warehouse/index.ts';
 import { ProvenChain } from './proven-chain.ts';
 import type { SpanSink } from './walk-context.ts';
 
@@ -20,7 +20,13 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
   return {
     stage: (span) => store.stage(span),
     commit: (staged, draft) => store.commit(staged, draft),
-    rewrite: async (rewrite) => store.commitTogether(await stageRewrite({ store, tables: registry.tables }, rewrite)),
+    rewrite: async (rewrites) => {
+      const parts: CommitPart[] = [];
+      for (const rewrite of rewrites) {
+        parts.push(...(await stageRewrite({ store, tables: registry.tables }, rewrite)));
+      }
+      return store.commitTogether(parts);
+    },
     ledger: () => store.ledger(),
     query: store.query,
     rows: rowsOf,
@@ -34,6 +40,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     isQueryable: true,
     rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
+    linked: (seqno) => readLinked(store.query, seqno, rowsOf('headers', [{ from: seqno, to: seqno }])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
     txCount: (spans) => sumTxCounts(store.query, spans, rowsOf('headers', spans)),
   };
@@ -59,6 +66,21 @@ export async function readHeaders(
     headers.set(mcSeqno, list);
   }
   return headers;
+}
+
+async function readLinked(
+  query: Query,
+  seqno: number,
+  relation: string,
+): Promise<readonly Pick<LinkedBlock, 'id' | 'prev'>[]> {
+  const { rows } = await query(
+    `SELECT workchain, shard::VARCHAR, seqno, prev_blocks FROM ${relation} WHERE mc_block_seqno = $seqno`,
+    { seqno },
+  );
+  return rows.map(([workchain, shard, own, prev]) => ({
+    id: blockId(Number(workchain), String(shard), Number(own)),
+    prev: parseLinks(String(prev)),
+  }));
 }
 
 /** Blocks with committed transactions. */

@@ -3,9 +3,12 @@ import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { CommittedHeaders, OTHER_HEADERS } from './committed-headers.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
+import { rereadBlocks } from './reread-blocks.ts';
 import { collectParts, reportIncomplete, rewriteEntry } from './rewrite-entry.ts';
 import type { EngineContext } from './run-context.ts';
+import { ShardStates } from './shard-states.ts';
 import type { BlockProblem } from './span-walk.ts';
 import { type Due, walkDue } from './walk-engine.ts';
 
@@ -14,6 +17,7 @@ export async function walkAndRepair(context: EngineContext, due: Due): Promise<v
   let problems = await walkDue(context, due);
   // A cached state may be wrong, too.
   if (problems.length > 0) context.states.clear();
+  problems = await rereadCommitted(context, problems);
   for (const headers of neededHeaders(context)) {
     if (problems.length === 0 || context.stop.aborted) break;
     const repaired = await repairHeaders(headers, problems);
@@ -26,6 +30,29 @@ export async function walkAndRepair(context: EngineContext, due: Due): Promise<v
     const { code, message } = error;
     context.report({ event: 'problem', pipeline: context.pipeline.name, ...span, code, message });
   }
+}
+
+/** Reads committed blocks again that lack a block of the shard state before a span, and then that span. @returns remaining problems */
+async function rereadCommitted(
+  context: EngineContext,
+  problems: readonly BlockProblem[],
+): Promise<readonly BlockProblem[]> {
+  const states = new ShardStates(context);
+  const committed = new CommittedHeaders(context);
+  const waiting = problems.filter(({ error }) => error.code === OTHER_HEADERS);
+  const lacking: number[] = [];
+  for (const { span } of waiting) {
+    if (context.stop.aborted) return problems;
+    const state = await states.at(span.from - 1);
+    if (state instanceof TonlakeError) continue;
+    lacking.push(...(await committed.lackingOf(state)).map(({ mcSeqno }) => mcSeqno));
+  }
+  const blocks = unionSpans(lacking.map((seqno) => ({ from: seqno, to: seqno })));
+  if (blocks.length === 0) return problems;
+  if (!(await rereadBlocks(context, blocks, (own, missing) => walkAndRepair(own, { missing, again: [] }))))
+    return problems;
+  const again = await walkDue(context, { missing: unionSpans(waiting.map(({ span }) => span)), again: [] });
+  return [...problems.filter((each) => !waiting.includes(each)), ...again];
 }
 
 /** Contexts of the pipelines with the headers that count these rows. */

@@ -1,5 +1,5 @@
 import type { ProvenRows } from '../audit/proven-rows.ts';
-import type { Header } from '../chain/headers.ts';
+import type { Header, LinkedBlock } from '../chain/headers.ts';
 import type { IndexEnds } from '../chain/index-head.ts';
 import type { Effects } from '../core/effects.ts';
 import type { Span } from '../core/span.ts';
@@ -79,7 +79,7 @@ export interface SpanSink {
   stage(span: Span): Stage;
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** Replaces entries in one commit. @throws {StoreError} `damaged` if rows to keep are not those that were committed */
-  rewrite(rewrite: Rewrite): Promise<readonly LedgerEntry[]>;
+  rewrite(rewrites: readonly Rewrite[]): Promise<readonly LedgerEntry[]>;
   ledger(): readonly LedgerEntry[];
   /** Queries the committed rows. */
   readonly query: Query;
@@ -95,6 +95,8 @@ export interface SpanSink {
   rootHash?(seqno: number): Promise<string | undefined>;
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
+  /** The blocks that a masterchain block includes, with those that they follow, by their committed headers; absent if they were not kept. */
+  linked?(seqno: number): Promise<readonly Pick<LinkedBlock, 'id' | 'prev'>[]>;
   /** Blocks in some spans whose transactions are committed. */
   transactions(spans: readonly Span[]): Promise<ProvenRows['blocks']>;
   /** Number of transactions in some spans, by their committed headers. */

@@ -57,8 +57,8 @@ export type BatchOptions = Omit<BaseBatchOptions, Exclude<Replaced, 'pipelines' 
 
 /**
  * Reads a range of one pipeline as Arrow batches, without a warehouse. The rows of a span come after they were proven: headers by their
- * links, transactions by the headers, shard states by what they cover; keys are unique. Lists are not compared with transactions, which
- * needs a warehouse. It waits while the consumer is busy, and ends when the consumer stops.
+ * links, transactions by the headers; keys are unique. Lists are not compared with transactions, which needs a warehouse. It waits while the
+ * consumer is busy, and ends when the consumer stops.
  *
  * @throws {UsageError} {SourceError} {DecodeError}, or the reason of `signal`; after all good rows {WalkError} `incomplete` if others
  *   could not be fetched, or `content` if some contradict their hashes

@@ -39,7 +39,11 @@ const STUB = 'the hash of the state covers it, but the source does not give the 
 /** Headers: links prove that none is missing; stored transactions prove other columns. */
 const HEADERS: ColumnProofs = {
   ...each(['workchain', 'shard', 'seqno', 'prev_blocks'], ['header'], 'each block is named by the one that follows it'),
-  ...each(['mc_block_seqno'], ['header', 'table'], 'masterchain blocks have no gap; transactions name the same block'),
+  ...each(
+    ['mc_block_seqno'],
+    ['header', 'table'],
+    'masterchain blocks have no gap, and no lower one follows; transactions name the same block',
+  ),
   ...each(['tx_count'], ['table'], 'there are as many transactions'),
   ...each(['gen_utime'], ['header', 'table'], 'no earlier than the block before; the time of each transaction'),
   ...each(['start_lt', 'end_lt'], ['header', 'table'], 'after the block before; around those of its transactions'),

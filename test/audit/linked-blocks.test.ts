@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
 import { readLinkedBlocks } from '../../src/audit/header-links.ts';
-import { blockId, type CountedBlock } from '../../src/chain/headers.ts';
+import { blockId, type LinkedBlock } from '../../src/chain/headers.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { goldenCases, readAnswer } from '../fixtures.ts';
 
 const EVERYTHING = { from: 0, to: 2 ** 31 - 1 };
 
-function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly CountedBlock[] {
+function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly LinkedBlock[] {
   const decoder = new Decoder(blocks);
   decoder.decode(page);
   return readLinkedBlocks(decoder, span, isAlive);
@@ -25,10 +25,11 @@ interface Told extends Ref {
   readonly tx_count: number;
   readonly start_lt: string;
   readonly end_lt: string;
+  readonly gen_utime: string;
 }
 
 /** The same as `JSON.parse` tells it. */
-function parsed(page: Buffer): readonly CountedBlock[] {
+function parsed(page: Buffer): readonly LinkedBlock[] {
   const { blocks } = JSON.parse(page.toString()) as {
     readonly blocks: readonly Told[];
   };
@@ -39,11 +40,13 @@ function parsed(page: Buffer): readonly CountedBlock[] {
     txCount: block.tx_count,
     startLt: BigInt(block.start_lt),
     endLt: BigInt(block.end_lt),
+    utime: Number(block.gen_utime),
   }));
 }
 
-function named({ workchain, shard, seqno }: Ref) {
-  return { id: blockId(workchain, String(BigInt.asIntN(64, BigInt(`0x${shard}`))), seqno), workchain, seqno };
+function named({ workchain, shard: hex, seqno }: Ref) {
+  const shard = String(BigInt.asIntN(64, BigInt(`0x${hex}`)));
+  return { id: blockId(workchain, shard, seqno), workchain, shard, seqno };
 }
 
 describe('links of decoded headers', () => {
@@ -58,7 +61,7 @@ describe('links of decoded headers', () => {
   const all = rowsOf(page);
 
   test('leave out other masterchain blocks, and rows that are forgotten', () => {
-    const { mcSeqno } = all[0] as CountedBlock;
+    const { mcSeqno } = all[0] as LinkedBlock;
     expect(rowsOf(page, { from: mcSeqno, to: mcSeqno })).toEqual(all);
     expect(rowsOf(page, { from: mcSeqno + 1, to: mcSeqno + 9 })).toEqual([]);
     expect(rowsOf(page, EVERYTHING, (row) => row !== 1)).toEqual(all.toSpliced(1, 1));

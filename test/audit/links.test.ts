@@ -8,7 +8,7 @@ const LEFT = '4611686018427387904';
 const RIGHT = '-4611686018427387904';
 
 function ref(workchain: number, shard: string, seqno: number): BlockRef {
-  return { id: blockId(workchain, shard, seqno), workchain, seqno };
+  return { id: blockId(workchain, shard, seqno), workchain, shard, seqno };
 }
 
 function header(
@@ -18,7 +18,8 @@ function header(
   mcSeqno: number,
   prev: readonly BlockRef[],
 ): LinkedBlock {
-  return { ...ref(workchain, shard, seqno), mcSeqno, prev };
+  const startLt = BigInt(1000 * mcSeqno + seqno);
+  return { ...ref(workchain, shard, seqno), mcSeqno, prev, txCount: 0, startLt, endLt: startLt + 1n, utime: mcSeqno };
 }
 
 function master(seqno: number): LinkedBlock {
@@ -38,7 +39,7 @@ const chain: readonly LinkedBlock[] = [
   master(14),
   header(0, WHOLE, 105, 14, [ref(0, LEFT, 104), ref(0, RIGHT, 102)]),
 ];
-const before = [master(10).id, blockId(0, WHOLE, 100)];
+const before = [master(10), header(0, WHOLE, 100, 10, [])];
 const after = [master(14).id, blockId(0, WHOLE, 105)];
 const ends = { before, after };
 const span = { from: 11, to: 14 };
@@ -46,7 +47,7 @@ const span = { from: 11, to: 14 };
 describe('the proof of headers by their links', () => {
   test('a whole list through a split and a merge has no gaps', () => {
     expect(findLinkGaps(chain, span, ends)).toEqual({
-      ...{ missing: [], stray: [], unlinked: [], twice: [], older: [] },
+      ...{ missing: [], ended: [], stray: [], unlinked: [], misplaced: [], disordered: [], twice: [], older: [] },
     });
   });
 
@@ -91,7 +92,7 @@ describe('the proof of headers by their links', () => {
   test('where the index begins, links to older blocks are no gaps', () => {
     expect(findLinkGaps(chain, span, { before: undefined, after })).toMatchObject({
       ...{ missing: [], stray: [] },
-      older: before.map((id) => ({ id, seenFrom: 11 })),
+      older: before.map(({ id }) => ({ id, seenFrom: 11 })),
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findContradictions, type ProvenRows } from '../../src/audit/proven-rows.ts';
-import type { CountedBlock } from '../../src/chain/headers.ts';
+import type { LinkedBlock } from '../../src/chain/headers.ts';
 
 const proven: ProvenRows = {
   spans: [{ from: 10, to: 12 }],
@@ -10,8 +10,8 @@ const proven: ProvenRows = {
   ],
 };
 
-function header(id: string, mcSeqno: number, txCount: number, startLt = 99n, endLt = 140n): CountedBlock {
-  return { id, workchain: 0, seqno: 1, mcSeqno, prev: [], txCount, startLt, endLt };
+function header(id: string, mcSeqno: number, txCount: number, startLt = 99n, endLt = 140n): LinkedBlock {
+  return { id, workchain: 0, shard: '1', seqno: 1, mcSeqno, prev: [], txCount, startLt, endLt, utime: 1 };
 }
 
 const sound = [header('a', 10, 2), header('empty', 11, 0), header('b', 12, 1), header('later', 13, 7)];

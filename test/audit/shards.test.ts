@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { coversAll, type Shard } from '../../src/export/safe-horizon.ts';
+import { coversAll, type Shard } from '../../src/chain/shards.ts';
 
 const MASTER: Shard = { workchain: -1, shard: -(2n ** 63n) };
 

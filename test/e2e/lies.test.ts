@@ -169,6 +169,17 @@ describe('headers without transactions', () => {
     await opened.close();
     return new Map(rows as [number, number][]);
   };
+  /** @returns blocks that are not proven */
+  const runLied = async (walk: WalkMode, lies: readonly Lied[]) => {
+    const warehouse = join(freshFolder(), 'w');
+    sandbox.setFaults({ lies });
+    const { report } = await runInto(warehouse, walk, span, ['blocks']);
+    sandbox.setFaults(NO_FAULTS);
+    expect(report.complete).toBe(false);
+    const got = await headersIn(warehouse);
+    expect([...got].filter(([seqno, headers]) => honest.get(seqno) !== headers)).toEqual([]);
+    return [...honest.keys()].filter((seqno) => !got.has(seqno));
+  };
   /** Exported once for all lies, without any. */
   let honest: ReadonlyMap<number, number>;
   beforeAll(async () => {
@@ -186,16 +197,27 @@ describe('headers without transactions', () => {
       ]),
     ),
   )('$walk, $lies: no block is proven without one of its headers', async ({ walk, lies }) => {
-    const warehouse = join(freshFolder(), 'w');
-    sandbox.setFaults({ lies });
-    const { report } = await runInto(warehouse, walk, span, ['blocks']);
-    sandbox.setFaults(NO_FAULTS);
-    expect(report.complete).toBe(false);
-    const got = await headersIn(warehouse);
-    expect([...got].filter(([seqno, headers]) => honest.get(seqno) !== headers)).toEqual([]);
-    const out = [...honest.keys()].filter((seqno) => !got.has(seqno));
+    const out = await runLied(walk, lies);
     expect(out.filter((seqno) => !lies.some((lie) => lie.seqno === seqno))).toEqual([]);
   });
+
+  /** With the masterchain block that is said to include a block of another one. */
+  const MISPLACED = [
+    ['mc-header-other-masterchain', LIAR + 1],
+    ['header-other-masterchain', LIAR + 1],
+    ['header-late-masterchain', LIAR + 4],
+    ['header-early-masterchain', LIAR - 4],
+    ['header-time-early', LIAR],
+    ['start-lt-early', LIAR],
+  ] as const;
+  test.each((['masterchain', 'window'] as const).flatMap((walk) => MISPLACED.map((lie) => [walk, ...lie] as const)))(
+    '%s, %s: neither its block nor the one that is said to include it is proven',
+    async (walk, kind, other) => {
+      const out = await runLied(walk, [{ kind, seqno: LIAR }]);
+      expect(out).toContain(LIAR);
+      expect(out.filter((seqno) => seqno !== LIAR && seqno !== other)).toEqual([]);
+    },
+  );
 });
 
 describe.each(['masterchain', 'window'] as const)('a source that lies about some blocks, walked by %s', (walk) => {

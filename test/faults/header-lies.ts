@@ -35,6 +35,10 @@ function showing(change: (header: Header) => Partial<Header>): HeaderLie {
     all.map((each) => (each === about ? { ...about, header: { ...about.header, ...change(about.header) } } : each));
 }
 
+/** Says that a later masterchain block includes it, or an earlier one. */
+const includedBy = (later: number): HeaderLie =>
+  showing(({ masterchain_block_ref: ref }) => ({ masterchain_block_ref: { ...ref, seqno: ref.seqno + later } }));
+
 const countUp = showing(({ tx_count: count }) => ({ tx_count: count + 1 }));
 const countDown = showing(({ tx_count: count }) => ({ tx_count: count - 1 }));
 const countZero = showing(() => ({ tx_count: 0 }));
@@ -55,9 +59,10 @@ const LIES: Partial<Record<LieKind, HeaderLie>> = {
   'shard-header-missing': missing,
   'mc-header-twice': twice,
   'shard-header-twice': twice,
-  'header-other-masterchain': showing(({ masterchain_block_ref: ref }) => ({
-    masterchain_block_ref: { ...ref, seqno: ref.seqno + 1 },
-  })),
+  'header-other-masterchain': includedBy(1),
+  'mc-header-other-masterchain': includedBy(1),
+  'header-late-masterchain': includedBy(4),
+  'header-early-masterchain': includedBy(-4),
   'header-other-shard': showing(({ shard }) => ({ shard: otherShard(shard) })),
   'header-other-seqno': showing(({ seqno }) => ({ seqno: seqno + FAR })),
   'stray-header': ({ header }, all) => {
@@ -71,6 +76,8 @@ const LIES: Partial<Record<LieKind, HeaderLie>> = {
   'prev-itself': showing(({ workchain, shard, seqno }) => ({ prev_blocks: [{ workchain, shard, seqno }] })),
   'prev-empty': showing(() => ({ prev_blocks: [] })),
   'start-lt-late': showing(({ end_lt: end }) => ({ start_lt: String(Number(end) - 1) })),
+  'start-lt-early': showing(({ start_lt: start }) => ({ start_lt: String(Number(start) - 5_000_000) })),
+  'header-time-early': showing(({ gen_utime: time }) => ({ gen_utime: String(Number(time) - 3) })),
   'mc-time-wrong': showing(({ gen_utime: time }) => ({ gen_utime: String(Number(time) + 1) })),
   'end-lt-early': showing(({ start_lt: start }) => ({ end_lt: String(Number(start) + 1) })),
 };

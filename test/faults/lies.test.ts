@@ -49,9 +49,9 @@ async function suitable(): Promise<number> {
 async function readAll(): Promise<Record<string, Listing>> {
   const seqnos = [N, N + 1];
   const lt = (slot: number): string => String(66_000_000_000_000 + slot * 2_000_000);
-  const ltWindow = `start_lt=${lt(N - 3)}&end_lt=${lt(N + 1)}`;
+  const ltWindow = `start_lt=${lt(N - 5)}&end_lt=${lt(N + 1)}`;
   const utime = Math.floor(Date.UTC(2026, 4, 2) / 1000 - 2000 + (N * 2) / 5);
-  const timeWindow = `start_utime=${utime - 1}&end_utime=${utime + 1}`;
+  const timeWindow = `start_utime=${utime - 4}&end_utime=${utime + 1}`;
   return {
     'blocks by mc_seqno': await read(seqnos.map((seqno) => `/blocks?mc_seqno=${seqno}`)),
     'blocks by lt': await read([`/blocks?${ltWindow}`]),

@@ -4,6 +4,7 @@ import { hullOf, intersectSpans, type Span, seqnosOf, spanSize, subtractSpans, u
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
+import { CommittedHeaders } from '../committed-headers.ts';
 import { HeaderPlan } from '../header-plan.ts';
 import { halve } from '../lt-windows.ts';
 import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
@@ -180,7 +181,7 @@ async function headerSpanOf(
     }
   }
   const span = nearSpan(missing, { hole, blocks: Math.min(blocks, SPAN.blocks) });
-  return provableEnds(span, missing, ends.first, states);
+  return provableEnds(span, missing, states);
 }
 
 /** Undefined if the run was stopped. */
@@ -195,13 +196,15 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
 
 /** Headers are proven by their links. */
 async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan): Promise<SpanWalk<PagedRequest>> {
-  const { span, only, before, after } = known;
-  const { source, pipeline } = context;
-  const proven = await provenRows(context, only);
-  // At the beginning of the index, a state may name older blocks.
-  const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
-  const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), proven };
-  const proof = linkProof({ span, ends, source, pipeline: pipeline.name });
+  const { span, only } = known;
+  const { source, pipeline, ends } = context;
+  const committed = new CommittedHeaders(context);
+  const holes = intersectSpans(subtractSpans([span], only), committed.spans);
+  const proof = linkProof({
+    ...{ source, pipeline: pipeline.name, first: ends.first, known, committed },
+    proven: await provenRows(context, only),
+    holes: holes.length === 0 ? undefined : { spans: holes, ids: await committed.idsIn(holes) },
+  });
   const see: SpanWalk<PagedRequest>['see'] = ({ of }, answer) => {
     if (of.kind === 'block') proof.see(of.seqno, answer);
   };
