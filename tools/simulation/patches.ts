@@ -32,8 +32,8 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'names of a dead writer that are trusted before they are synced': {
     file: 'warehouse/parquet-store/folder-writes',
-    from: 'this.#isUnsynced = !(await this.#folders.take());',
-    to: 'await this.#folders.take();',
+    from: 'if (!hasRecord)\n            await this.#syncNames();',
+    to: '',
   },
   'names of a failed commit that are trusted before they are synced': {
     file: 'warehouse/parquet-store/folder-writes',

@@ -38,6 +38,8 @@ export class FolderWrites implements Writes {
   readonly #folders: DataFolders;
   /** True while there may be names that are not synced: during a commit, and after one that failed. */
   #isUnsynced = false;
+  /** True if a commit of this writer has failed with files in place. */
+  #hasFailed = false;
   readonly #moves = new PQueue({ concurrency: 1 });
   /** Resolves when no superseded file is left in `tables/`. */
   #retired: Promise<void> = Promise.resolve();
@@ -67,8 +69,9 @@ export class FolderWrites implements Writes {
 
   async open(_isNew: boolean, refresh: () => Promise<void>): Promise<void> {
     await clearFolder(this.stagingPath);
-    this.#isUnsynced = !(await this.#folders.take());
+    const hasRecord = await this.#folders.take();
     await this.#catalog.open();
+    if (!hasRecord) await this.#syncNames();
     await this.clear(refresh);
   }
 
@@ -77,7 +80,6 @@ export class FolderWrites implements Writes {
    * it superseded were collected, or a folder after others have committed files in it.
    */
   async #syncNames(): Promise<void> {
-    if (!this.#isUnsynced) return;
     const { ledger, tables, pinned } = layoutOf(this.#path);
     const below = [tables, pinned].map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name)));
     const folders = [this.#path, ledger, tables, pinned, ...(await Promise.all(below)).flat()];
@@ -86,6 +88,13 @@ export class FolderWrites implements Writes {
     await syncPath(dirname(this.#path)).catch((error) => {
       if (!failedWith(error, 'EACCES')) throw error;
     });
+  }
+
+  /** Before anything is built on the names of a commit that has failed. */
+  async #syncFailed(): Promise<void> {
+    if (!this.#isUnsynced) return;
+    this.#hasFailed = true;
+    await this.#syncNames();
     this.#isUnsynced = false;
   }
 
@@ -96,7 +105,7 @@ export class FolderWrites implements Writes {
 
   async #place(files: readonly StagedFile[]): Promise<void> {
     const step = stepOf(this.#options);
-    await this.#syncNames();
+    await this.#syncFailed();
     this.#isUnsynced = true;
     const folders = new Set<string>();
     for (const { path, stagedPath } of files) {
@@ -139,7 +148,7 @@ export class FolderWrites implements Writes {
 
   async clear(refresh: () => Promise<void>): Promise<number> {
     await this.#retired;
-    await this.#syncNames();
+    await this.#syncFailed();
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
     return clearFiles(this.#path, this.#ledger, this.#folders, grace, () => this.#catalog.current(), refresh);
@@ -152,7 +161,8 @@ export class FolderWrites implements Writes {
       () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
-      () => this.#isUnsynced || this.#folders.write().catch(() => {}),
+      // The next writer lists the folders again.
+      () => this.#hasFailed || this.#isUnsynced || this.#folders.write().catch(() => {}),
     ]);
   }
 
