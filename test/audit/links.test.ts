@@ -89,6 +89,64 @@ describe('the proof of headers by their links', () => {
     expect(findLinkGaps([...chain, again], span, ends).twice).toEqual([chain[3], again]);
   });
 
+  const without = (...ids: readonly string[]): readonly LinkedBlock[] => chain.filter(({ id }) => !ids.includes(id));
+
+  test('a merge without one of its branches is at fault', () => {
+    const merged = { ...(chain[9] as LinkedBlock), prev: [ref(0, LEFT, 104)] };
+    const shown = [...without(blockId(0, RIGHT, 102), blockId(0, WHOLE, 105)), merged];
+    const gaps = findLinkGaps(shown, span, ends);
+    expect(gaps.unlinked).toEqual([merged]);
+    expect(gaps.missing).toEqual([{ id: blockId(0, RIGHT, 102), seenFrom: 12 }]);
+  });
+
+  test('one half after a split lacks the other one', () => {
+    const shown = without(blockId(0, RIGHT, 102), blockId(0, WHOLE, 105), master(14).id);
+    const left = { before, after: [master(13).id, blockId(0, LEFT, 104)] };
+    expect(findLinkGaps(shown, { from: 11, to: 13 }, left).missing).toEqual([
+      { id: blockId(0, RIGHT, 102), seenFrom: 12 },
+    ]);
+  });
+
+  test('a block before the span that the state at the end does not name needs one that follows it', () => {
+    const shown = chain.filter(({ workchain }) => workchain === -1);
+    const gaps = findLinkGaps(shown, span, { before, after: [master(14).id] });
+    expect(gaps.ended).toEqual([before[1]]);
+    expect(findLinkGaps(shown, span, { before, after: [master(14).id, blockId(0, WHOLE, 100)] }).ended).toEqual([]);
+  });
+
+  test('a masterchain block that another one is said to include is at fault, and missing', () => {
+    const wrong = { ...master(12), mcSeqno: 13 };
+    const gaps = findLinkGaps([...without(wrong.id), wrong], span, ends);
+    expect(gaps).toMatchObject({ misplaced: [wrong], missing: [{ id: wrong.id, seenFrom: 12 }] });
+  });
+
+  test.each([
+    ['masterchain block', { mcSeqno: 11 }],
+    ['time', { utime: 1 }],
+    ['logical time', { startLt: 1n }],
+  ] as const)('a block with an earlier %s than the one before it is at fault', (what, change) => {
+    const wrong = { ...(chain[7] as LinkedBlock), ...change };
+    const { disordered } = findLinkGaps([...without(wrong.id), wrong], span, ends);
+    expect(disordered).toEqual([{ block: wrong, prev: chain[6], what, seenFrom: 14 }]);
+  });
+
+  test('the time of a block before the span counts, not its masterchain block', () => {
+    const later = before.map((block) => ({ ...block, mcSeqno: 99, utime: 99 }));
+    const { disordered } = findLinkGaps(chain, span, { before: later, after });
+    expect(disordered.map(({ block, what }) => [block.id, what])).toEqual([
+      [master(11).id, 'time'],
+      [blockId(0, WHOLE, 101), 'time'],
+    ]);
+  });
+
+  test('after the first block of an index, a shard without a block so far links to older blocks', () => {
+    const [master10] = before as [LinkedBlock];
+    expect(findLinkGaps(chain, span, { before: [master10], after })).toMatchObject({
+      ...{ missing: [], ended: [], stray: [] },
+      older: [{ id: blockId(0, WHOLE, 100), seenFrom: 11 }],
+    });
+  });
+
   test('where the index begins, links to older blocks are no gaps', () => {
     expect(findLinkGaps(chain, span, { before: undefined, after })).toMatchObject({
       ...{ missing: [], stray: [] },

@@ -92,6 +92,69 @@ describe('where the index begins', () => {
   );
 });
 
+describe('after the first block of an index', () => {
+  /** A masterchain block with a shard that has no block of its own there, but one in the next. */
+  function lateShard(): { readonly first: number; readonly late: Block } {
+    for (let first = 2; ; first++) {
+      const state = blocksOf(`${STATE}?seqno=${first}`);
+      for (const { shard, masterchain_block_ref: ref } of state) {
+        const late = blocksOf(`/blocks?mc_seqno=${first + 1}&limit=100`).find(
+          (block) => block.shard === shard && block.prev_blocks.length === 1 && block.prev_blocks[0]?.shard === shard,
+        );
+        if (ref.seqno < first && late !== undefined) return { first, late };
+      }
+    }
+  }
+  const blocksOf = (path: string): readonly Block[] =>
+    (JSON.parse(sandbox.ask(path).body.toString()) as { readonly blocks: readonly Block[] }).blocks;
+
+  test.each(['masterchain', 'window'] as const)(
+    'a shard may begin in the next, unless the source has the block before, walked by %s',
+    async (walk) => {
+      const { first, late } = lateShard();
+      const isBefore = (block: Block): boolean => block.masterchain_block_ref.seqno < first;
+      const begin = (isKnownById: boolean) =>
+        sandbox.changeAnswers((target, answer) => {
+          if (target.path === '/masterchainInfo') {
+            const info: Record<string, unknown> = JSON.parse(answer.body);
+            return { ...answer, body: JSON.stringify({ ...info, first: { ...Object(info['first']), seqno: first } }) };
+          }
+          if (target.path !== STATE && target.path !== '/blocks') return undefined;
+          const isById = isKnownById && target.query.has('shard') && target.query.has('seqno');
+          return withRows<Block>(answer, 'blocks', (rows) =>
+            rows
+              .filter((block) => isById || !isBefore(block))
+              .map((block) =>
+                isById ? { ...block, masterchain_block_ref: { ...block.masterchain_block_ref, seqno: first } } : block,
+              ),
+          );
+        });
+      begin(false);
+      expect((await headers(sandbox.url, `${first}:${first + 8}`, { walk })).problems).toEqual([]);
+      begin(true);
+      const { report, problems } = await headers(sandbox.url, `${first}:${first + 8}`, { walk });
+      expect(report.complete).toBe(false);
+      const message = expect.stringContaining(`:${late.prev_blocks[0]?.seqno} that others refer to`);
+      expect(problems).toContainEqual(expect.objectContaining({ message }));
+    },
+  );
+
+  test('a state without a shard is asked for again later, and proves nothing', async () => {
+    const answers: string[] = [];
+    sandbox.changeAnswers((target, answer) => {
+      if (target.path !== STATE) return undefined;
+      answers.push(target.query.get('seqno') ?? '');
+      return withRows<Block>(answer, 'blocks', (rows) =>
+        rows.filter(({ shard }) => !/^[89A-F].{15}$/.test(shard) || rows[0]?.shard === shard),
+      );
+    });
+    const { report, problems } = await headers(sandbox.url, '400:402');
+    expect(report.complete).toBe(false);
+    expect(problems[0]).toMatchObject({ code: 'short-list', message: expect.stringContaining('every shard') });
+    expect(answers.filter((seqno) => seqno === '399').length).toBeGreaterThan(1);
+  });
+});
+
 describe('the state of the shards before a span', () => {
   test('that is missing for a while is asked for once more, when the rest is in', async () => {
     let isOver = false;

@@ -376,6 +376,32 @@ describe('what a source does', () => {
     expect((await repair(sandbox, warehouse)).report).toMatchObject({ proven: true, findings: 0 });
   });
 
+  test.each<readonly [string, string, object]>([
+    [
+      'a branch of a shard before its merge',
+      `SELECT * REPLACE (CASE WHEN after_merge AND seqno IN (SELECT max(seqno) FROM old WHERE after_merge)
+         THEN to_json([from_json(prev_blocks, '["JSON"]')[1]])::VARCHAR ELSE prev_blocks END AS prev_blocks) FROM old`,
+      { kind: 'block-missing', expected: expect.stringMatching(/^blocks of 0:[0-9A-F]+ before 0:/) },
+    ],
+    [
+      'one half of a split',
+      'FROM old WHERE NOT (workchain = 0 AND shard = -6917529027641081856)',
+      { kind: 'block-missing', expected: expect.stringContaining(' beside 0:') },
+    ],
+    [
+      'the masterchain block of a shard block',
+      `SELECT * REPLACE (CASE WHEN workchain = 0 AND seqno IN (SELECT max(seqno) FROM old WHERE mc_block_seqno = 1120 AND workchain = 0)
+         THEN 1130 ELSE mc_block_seqno END AS mc_block_seqno) FROM old`,
+      { kind: 'block-order', got: expect.stringMatching(/^masterchain block \d+ before 1130$/) },
+    ],
+  ])('headers without %s are found, and fetched again', async (_, select, found) => {
+    const path = copyOf(sound);
+    for (const seqno of [1100, 1150]) await replaceRows(path, fileOf(path, 'blocks', seqno), select);
+    expect((await verify(path)).findings).toContainEqual(expect.objectContaining(found));
+    expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
+    expect(await contentOf(path)).toEqual(wanted);
+  });
+
   test('a quarantined span is not a finding; its damaged file is fetched again', async () => {
     sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
     const path = await exportWarehouse(sandbox);
