@@ -11,7 +11,10 @@ const JUDGED = `${BLOCKS}, 100::BIGINT AS first, 100::BIGINT AS low, 200::BIGINT
 const JUDGED_LATER = `${BLOCKS}, 100::BIGINT AS first, 120::BIGINT AS low, 200::BIGINT AS high`;
 
 const database = await Database.open();
-await database.run(`CREATE TABLE _message_ends AS SELECT * FROM (VALUES
+/** What a message and its link say alike. */
+const SAME = "'0:D' AS destination, 5 AS value, 1000 AS created_at";
+
+await database.run(`CREATE TABLE _message_ends AS SELECT *, ${SAME} FROM (VALUES
   ('sent', 'tx1', 10, 'out', '0:A', 110::BIGINT), ('sent', 'tx2', 12, 'in', '0:A', 110),
   ('minted', 'tx3', 11, 'in', '${PROTOCOL}', 111))
   AS ends(msg_hash, tx_hash, tx_mc_block_seqno, direction, source, created_lt)`);
@@ -23,7 +26,8 @@ async function faultsWithin(judged: string, links: readonly Link[]) {
   const comparison = comparisonOf((await loadRegistry()).pipeline('message_links'));
   const text = (value: string | null): string => (value === null ? 'NULL::VARCHAR' : `'${value}'`);
   const rows = links.map((link) => `(${link.map(text).join(', ')}, ${link[0] === 'sent' ? 110 : 111}::BIGINT)`);
-  const own = `SELECT * FROM (VALUES ${rows.join(', ')}) AS l(msg_hash, out_msg_tx_hash, in_msg_tx_hash, created_lt)`;
+  const source = `CASE msg_hash WHEN 'minted' THEN '${PROTOCOL}' ELSE '0:A' END AS source`;
+  const own = `SELECT *, ${source}, ${SAME} FROM (VALUES ${rows.join(', ')}) AS l(msg_hash, out_msg_tx_hash, in_msg_tx_hash, created_lt)`;
   const relation = (role: RoleName): string => ROLES[role].relation;
   const sql = comparison?.faults({ own, judged, near: relation, since: relation }) ?? '';
   return (await database.query(`SELECT seqno::INTEGER, item, got, kind FROM (${sql}) ORDER BY ALL`)).rows;

@@ -346,6 +346,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'cli/commands/init-command.ts': 'e2e/nightly runs the job of a new project',
   'cli/publishing.ts': 'iceberg/catalog-along',
   'declare/walk.ts': 'a command that follows until it is interrupted, below',
+  'export/reread-blocks.ts': 'e2e/hidden-blocks: only a source that left out a block reaches it',
   'export/row-packs.ts': 'export/quote: only a lost update of the plan reaches it',
   'follow/followed-marts.ts': 'a command that follows until it is interrupted, below',
   'iceberg/publish-table.ts': 'iceberg/manifests',
