@@ -74,8 +74,12 @@ export function chainBounds(
   const firsts = new Map<number, Promise<MasterBlock | undefined>>();
   /** The first block at or after a time in seconds. */
   const firstSince = async (utime: number): Promise<MasterBlock | undefined> => {
-    const found = firsts.get(utime) ?? fetchFirstSince(source, utime, await ends());
+    const known = firsts.get(utime);
+    if (known !== undefined) return known;
+    const found = fetchFirstSince(source, utime, await ends());
     firsts.set(utime, found);
+    // A failure is no answer: the next caller asks again.
+    found.catch(() => firsts.delete(utime));
     return found;
   };
   const head = async (): Promise<number> => (await ends()).last;
