@@ -61,7 +61,7 @@ function blocksOf(all: readonly Json[]): readonly Json[][] {
     own.push(transaction);
     byTime.set(transaction['now'], own);
   }
-  const blocks = [...byTime.values()];
+  const blocks = inOrder([...byTime.values()]);
   for (const [index, own] of blocks.entries()) {
     for (const transaction of own) {
       transaction['mc_block_seqno'] = FIRST + index;
@@ -69,6 +69,19 @@ function blocksOf(all: readonly Json[]): readonly Json[][] {
     }
   }
   return blocks;
+}
+
+/** As many blocks as can follow each other in one shard: they come from several, whose times overlap. */
+function inOrder(blocks: readonly Json[][]): readonly Json[][] {
+  const ltOf = (transaction: Json | undefined): bigint => BigInt(String(transaction?.['lt']));
+  const follows = (own: readonly Json[], before: readonly Json[]): boolean =>
+    Number(own[0]?.['now']) > Number(before[0]?.['now']) && ltOf(own[0]) > ltOf(before.at(-1));
+  const chains: { readonly size: number; readonly blocks: readonly Json[][] }[] = [];
+  for (const own of blocks) {
+    const [before] = chains.filter((chain) => follows(own, chain.blocks.at(-1) ?? [])).sort((a, b) => b.size - a.size);
+    chains.push({ size: (before?.size ?? 0) + own.length, blocks: [...(before?.blocks ?? []), own] });
+  }
+  return chains.sort((a, b) => b.size - a.size)[0]?.blocks ?? [];
 }
 
 /** Headers of a masterchain block, and of the block of the only shard. */
