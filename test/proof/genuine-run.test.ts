@@ -123,9 +123,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     const warned = await open({ warehouse, onWarning: (message) => warnings.push(message) });
     await warned.query(counting);
     await warned.close();
-    expect(warnings.join()).toMatch(
-      new RegExp(`^transactions: unproven \\d.*, ${blocks.size} blocks \\(content contradicts hashes\\)`),
-    );
+    expect(warnings.join()).toMatch(/^transactions: unproven \d.*, \d+ blocks \(content contradicts hashes\)/);
     const strict = await open({ warehouse, strict: true });
     await expect(strict.query(counting)).rejects.toMatchObject({ code: 'missing' });
     await strict.query('SELECT count(*) FROM blocks');
