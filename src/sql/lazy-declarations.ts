@@ -1,5 +1,5 @@
-import { COMMENT } from './comments.ts';
 import type { Database } from './database.ts';
+import { textOf, tokensOf } from './tokens.ts';
 
 /** A macro or view that can be created. */
 export interface Declared<Sql extends string | Promise<string> = string | Promise<string>> {
@@ -15,8 +15,7 @@ export interface Declared<Sql extends string | Promise<string> = string | Promis
 /** Statements that may list objects, or compute their names at run time. */
 const LISTING = /\b(show|pragma|information_schema|pg_catalog|duckdb_(?!log)\w+|sqlite_\w+)\b|\bquery(_table)?\s*\(/;
 /** DESCRIBE without an argument lists all objects. The word also ends selects: ORDER BY x DESC. */
-const DESCRIBE = /(^|[;(])\s*desc(ribe)?\s*(;|\)|$)/;
-const COMMENTS = new RegExp(COMMENT, 'g');
+const DESCRIBE = /(^|[;(])desc(ribe)?(;|\)|$)/;
 
 /** Paths of data files contain the names of tables. */
 const PATH = /'[^']*\.parquet'/g;
@@ -71,7 +70,7 @@ export class LazyDeclarations {
   /** Names to create before a statement, with dependencies; all of them for a listing. */
   #named(statement: string): readonly string[] {
     let text = statement.toLowerCase().replace(PATH, '');
-    const isListing = LISTING.test(text) || DESCRIBE.test(text.replace(COMMENTS, ' '));
+    const isListing = LISTING.test(text) || (text.includes('desc') && DESCRIBE.test(withoutSpaces(text)));
     const named: string[] = [];
     for (const [name, { body, isInner }] of [...this.#known].reverse()) {
       if (this.#created.has(name) || !((isListing && isInner !== true) || text.includes(name))) continue;
@@ -90,4 +89,8 @@ export class LazyDeclarations {
     if (statements.length > 0) await this.#database.run(statements.join(';\n'));
     for (const name of names) this.#created.add(name);
   }
+}
+
+function withoutSpaces(sql: string): string {
+  return textOf(tokensOf(sql).filter(({ kind }) => kind !== 'space'));
 }

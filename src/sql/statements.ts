@@ -1,23 +1,17 @@
 import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
-import { afterComments, COMMENT } from './comments.ts';
+import { afterComments, piecesOf } from './comments.ts';
 
-/** Quoted texts and comments, which may contain semicolons, and semicolons. */
-const SKIPPED = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_$])e'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|${COMMENT}|(\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)[\s\S]*?\1|;`,
-  'giu',
-);
+/** Positions of the semicolons that end statements: those in quotes or comments do not. */
+export function endsOfStatements(sql: string): readonly number[] {
+  return [...piecesOf(sql, ';')].flatMap(({ text, from }) => (text === ';' ? [from] : []));
+}
 
-/** Splits a text into statements. Semicolons in quotes or comments do not count. */
+/** Splits a text into statements. */
 export function splitStatements(sql: string): readonly string[] {
-  const statements: string[] = [];
-  let from = 0;
-  for (const { 0: text, index } of sql.matchAll(SKIPPED)) {
-    if (text !== ';') continue;
-    statements.push(sql.slice(from, index));
-    from = index + 1;
-  }
-  return [...statements, sql.slice(from)].filter((statement) => withoutComments(statement) !== '');
+  const ends = endsOfStatements(sql);
+  const statements = [...ends, sql.length].map((end, at) => sql.slice((ends[at - 1] ?? -1) + 1, end));
+  return statements.filter((statement) => withoutComments(statement) !== '');
 }
 
 /** A statement without the semicolon at its end. */

@@ -1,4 +1,4 @@
-import { COMMENT } from './comments.ts';
+import { piecesOf } from './comments.ts';
 
 /** A piece of SQL text. */
 export interface Token {
@@ -6,15 +6,18 @@ export interface Token {
   readonly kind: 'word' | 'space' | 'other';
 }
 
-const PIECE = new RegExp(
-  String.raw`(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<space>\s+|${COMMENT})|'(?:[^']|'')*'|"(?:[^"]|"")*"|0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|->|<>|[<>!]=|\|\||::|\{\{|[\s\S]`,
-  'gy',
-);
+const TOKEN = [
+  '(?<word>[A-Za-z_][A-Za-z0-9_]*)',
+  String.raw`(?<space>\s+)`,
+  '0[xX][0-9a-fA-F]+',
+  String.raw`\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?`,
+  String.raw`->|<>|[<>!]=|\|\||::|\{\{|[\s\S]`,
+].join('|');
 
 export function tokensOf(sql: string): readonly Token[] {
-  return [...sql.matchAll(PIECE)].map(({ 0: text, groups }) => {
-    if (groups?.['word'] !== undefined) return { text, kind: 'word' };
-    return { text, kind: groups?.['space'] === undefined ? 'other' : 'space' };
+  return [...piecesOf(sql, TOKEN)].map(({ text, groups }) => {
+    if (groups['word'] !== undefined) return { text, kind: 'word' };
+    return { text, kind: (groups['space'] ?? groups['comment']) === undefined ? 'other' : 'space' };
   });
 }
 

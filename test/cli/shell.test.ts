@@ -44,6 +44,8 @@ describe('statements', () => {
       ['select\n3'],
     ]);
     expect(buffer.isEmpty).toBe(true);
+    const escaped = [String.raw`select e'\';`, "';", 'select $ä$;', '$ä$;'];
+    expect(escaped.map((line) => buffer.add(line))).toEqual([[], ["select e'\\';\n'"], [], ['select $ä$;\n$ä$']]);
     expect(buffer.add('select /* a /* b */ ; */ 4; -- none;\rselect 5;')).toEqual([
       'select /* a /* b */ ; */ 4',
       '-- none;\rselect 5',
@@ -51,7 +53,20 @@ describe('statements', () => {
   });
 
   test('are the same however their text is divided into lines', () => {
-    const piece = fc.constantFrom('select 1', ';', "';'", '"a;"', '/*;*/', '/*/*;*/;*/', '$$;$$', ' ', ',2', '\n');
+    const piece = fc.constantFrom(
+      'select 1',
+      ';',
+      "';'",
+      '"a;"',
+      '/*;*/',
+      '/*/*;*/;*/',
+      '$$;$$',
+      "e'\\';'",
+      '$ä$;$ä$',
+      ' ',
+      ',2',
+      '\n',
+    );
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const text = pieces.join(' ');

@@ -239,6 +239,8 @@ describe('what a query cannot do', () => {
     // Statements that begin within what a text like '...' ends with, if its marks are overlooked.
     String.raw`create temp view v as select e'a\'' as a; set global threads = 2; select '1'`,
     "select $ä$ ' $ä$; set global threads = 2; select ' '",
+    "select e'a'\n'b\\''; set global threads = 2; select 1 as \"'\"",
+    'select 1 as a$b$; set global threads = 2; select 1 as c$b$',
     'shutdown',
     'begin transaction',
     'vacuum',
@@ -274,6 +276,8 @@ describe('what a query cannot do', () => {
       "set variable x = 2; create temp table t as select 1 as a; select a + getvariable('x') from t",
       'select 1 as query, 2 as a, 3 as a',
       "select 'checkpoint (now)' as text",
+      "select e'\\'; checkpoint; --' as text; select 1\u200b",
+      'select $T$ $t$; checkpoint; $T$ as text',
       '-- a comment\nselect 1 -- another one',
     ];
     // A text may hold the name of a refused function, but not as a call.

@@ -1,7 +1,4 @@
-import { endOfComment } from '../../sql/comments.ts';
-
-/** Quotes, comments of a line and dollar quotes, whole or still open; the beginning of another comment; or a semicolon. */
-const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\r\n]*|\/\*|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
+import { endsOfStatements } from '../../sql/statements.ts';
 
 /** Collects lines until a statement is complete: until a semicolon outside of quotes and comments. */
 export class StatementBuffer {
@@ -34,12 +31,9 @@ export class StatementBuffer {
     this.#text += `${line}\n`;
     const statements: string[] = [];
     let from = 0;
-    TOKEN.lastIndex = 0;
-    for (let found = TOKEN.exec(this.#text); found !== null; found = TOKEN.exec(this.#text)) {
-      if (found[0] === '/*') TOKEN.lastIndex = endOfComment(this.#text, found.index) ?? this.#text.length;
-      if (found[0] !== ';') continue;
-      statements.push(this.#statement(from, found.index));
-      from = found.index + 1;
+    for (const end of endsOfStatements(this.#text)) {
+      statements.push(this.#statement(from, end));
+      from = end + 1;
     }
     this.#drop(from);
     if (this.isEmpty) this.#drop(this.#text.length);
