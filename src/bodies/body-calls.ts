@@ -2,7 +2,7 @@ import { type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { ScalarFunction } from '../sql/database.ts';
-import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
+import { closingOf, depthOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
 import { type BodyFunction, bodyFunctions, fixedFunction, layoutFunction } from './body-functions.ts';
 import { type Fields, parseLayout } from './layout.ts';
 import { namedLayouts } from './layouts.ts';
@@ -93,7 +93,7 @@ function positionOf(tokens: readonly Token[], from: number, meets: (text: string
     if (kind === 'space') continue;
     if (meets(text.toLowerCase(), before)) return at;
     before = text.toLowerCase();
-    if (text === '(' || text === '[') at = closingOf(tokens, at) ?? tokens.length;
+    if (depthOf(tokens[at]) > 0) at = closingOf(tokens, at) ?? tokens.length;
   }
   return tokens.length;
 }
@@ -106,20 +106,26 @@ function named(item: readonly Token[], rewritten: string): string {
   // A comment or space may follow.
   const last = item.findLastIndex(({ kind }) => kind !== 'space');
   const own = item.slice(first, last + 1);
-  if (hasName(own.filter(({ kind }) => kind !== 'space').map(({ text }) => text.toLowerCase()))) return rewritten;
+  if (hasName(own.filter(({ kind }) => kind !== 'space'))) return rewritten;
   const after = textOf(item.slice(last + 1));
   const name = own.map(({ kind, text }) => (kind === 'space' ? ' ' : text)).join('');
   return `${rewritten.slice(0, rewritten.length - after.length)} AS ${quoteName(name)}${after}`;
 }
 
-/** True if an item of a select has a name, or stands for several columns. */
-function hasName(texts: readonly string[]): boolean {
+/** Operators, and words, after which an expression goes on. */
+const INFIX =
+  /^([-+*/%^&|~@!<>=:].*|\.|and|or|not|in|is|like|ilike|glob|similar|to|between|from|escape|collate|then|else|zone|over)$/;
+
+/** True if an item of a select, given without its spaces, has a name, or stands for several columns. */
+function hasName(item: readonly Token[]): boolean {
+  const texts = item.map(({ text }) => text.toLowerCase());
   const [start = '', second] = texts;
   const [before = '', last = ''] = texts.slice(-2);
   if (/^(\*|columns|unnest|on)$/.test(start) || second === ':' || (second === '.' && texts[2] === '*')) return true;
   if (before === 'as' || last === '*') return true;
-  if (before === '.' || before === '::') return false;
-  return last.startsWith('"') || (/^[a-z_]\w*$/.test(last) && !/^(end|null|true|false)$/.test(last));
+  if (INFIX.test(before)) return false;
+  const isName = item.at(-1)?.kind === 'word' && !/^(end|null|true|false|isnull|notnull)$/.test(last);
+  return last.startsWith('"') || isName;
 }
 
 function isBodyFunction(name: string): name is BodyFunction {

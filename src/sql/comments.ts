@@ -1,7 +1,10 @@
-/** Characters that DuckDB reads as spaces, outside of quotes. */
-const SPACE = String.raw`\t-\r \u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff`;
+/** Characters that DuckDB reads as spaces, outside of quotes. All others that are not ASCII are letters. */
+export const SPACE = String.raw`\t-\r \u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff`;
+const LETTER = String.raw`(?:\w|[^\x00-\x7f${SPACE}])`;
+/** A keyword, or a name without quotes. */
+export const WORD = String.raw`(?!\d)${LETTER}+`;
 /** Within a name, neither an `e` nor a `$` begins a text. */
-const OUTSIDE_NAME = String.raw`(?<![\w$]|[^\x00-\x7f${SPACE}])`;
+const OUTSIDE_NAME = String.raw`(?<!\$|${LETTER})`;
 /** A text may continue in another line, after comments. Only for one with escapes does this change where it ends. */
 const NEXT_LINE = String.raw`'(?![^\S\r\n]*')(?:[${SPACE}]|--[^\r\n]*(?=[\r\n]))+'`;
 

@@ -1,4 +1,4 @@
-import { piecesOf } from './comments.ts';
+import { piecesOf, SPACE, WORD } from './comments.ts';
 
 /** A piece of SQL text. */
 export interface Token {
@@ -7,8 +7,8 @@ export interface Token {
 }
 
 const TOKEN = [
-  '(?<word>[A-Za-z_][A-Za-z0-9_]*)',
-  String.raw`(?<space>\s+)`,
+  `(?<word>${WORD})`,
+  `(?<space>[${SPACE}]+)`,
   '0[xX][0-9a-fA-F]+',
   String.raw`\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?`,
   String.raw`->|<>|[<>!]=|\|\||::|\{\{|[\s\S]`,
@@ -54,7 +54,25 @@ export function splitAtCommas(tokens: readonly Token[]): readonly (readonly Toke
   return parts;
 }
 
-function depthOf(token: Token | undefined): number {
-  if (token?.text === '(' || token?.text === '[') return 1;
-  return token?.text === ')' || token?.text === ']' ? -1 : 0;
+/** The tokens before and after a word outside of brackets; nothing after it if it is not there. */
+export function splitAtWord(
+  tokens: readonly Token[],
+  word: string,
+): readonly [before: readonly Token[], after: readonly Token[] | undefined] {
+  let depth = 0;
+  const at = tokens.findIndex((token) => {
+    depth += depthOf(token);
+    return depth === 0 && token.kind === 'word' && token.text.toLowerCase() === word;
+  });
+  return at < 0 ? [tokens, undefined] : [tokens.slice(0, at), tokens.slice(at + 1)];
+}
+
+const BRACKETS: ReadonlyMap<string | undefined, number> = new Map([
+  ...['(', '[', '{'].map((open) => [open, 1] as const),
+  ...[')', ']', '}'].map((close) => [close, -1] as const),
+]);
+
+/** 1 for a bracket that opens, -1 for one that closes, otherwise 0. */
+export function depthOf(token: Token | undefined): number {
+  return BRACKETS.get(token?.text) ?? 0;
 }

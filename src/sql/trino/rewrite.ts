@@ -1,5 +1,5 @@
 import { type UsageError, usage } from '../../core/errors.ts';
-import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../tokens.ts';
+import { closingOf, depthOf, skipSpace, splitAtCommas, splitAtWord, type Token, textOf, tokensOf } from '../tokens.ts';
 import { macroName, trinoFunctions } from './functions.ts';
 
 /** A call in the text. */
@@ -70,20 +70,6 @@ const calls: Readonly<Record<string, Rewrite>> = {
 /** Paths of SQL/JSON, such as `lax $.a`, are none of DuckDB. */
 function jsonPath(_args: readonly string[], { name }: Call): never {
   throw untranslated(name, "json_extract_string(json, '$.a')");
-}
-
-/** Tokens before and after a word outside of brackets. */
-function splitAtWord(
-  tokens: readonly Token[],
-  word: string,
-): readonly [before: readonly Token[], after: readonly Token[] | undefined] {
-  let depth = 0;
-  const at = tokens.findIndex(({ text, kind }) => {
-    if (text === '(' || text === '[') depth++;
-    if (text === ')' || text === ']') depth--;
-    return depth === 0 && kind === 'word' && text.toLowerCase() === word;
-  });
-  return at < 0 ? [tokens, undefined] : [tokens.slice(0, at), tokens.slice(at + 1)];
 }
 
 /** `decimal '0.10'` has the digits of the text, and `timestamp '2026-05-01 12:00 Europe/Zurich'` is an instant. */
@@ -179,9 +165,8 @@ function nullsAfter(
 function rewriteValues(tokens: readonly Token[], from: number): readonly [string, number] {
   let end = from;
   for (let depth = 0; end < tokens.length; end++) {
-    const text = tokens[end]?.text;
-    if (text === '(' || text === '[') depth++;
-    if ((text === ')' || text === ']') && --depth < 0) break;
+    depth += depthOf(tokens[end]);
+    if (depth < 0) break;
   }
   const rows = splitAtCommas(tokens.slice(from, end)).map((row) => `(${rewrite(row).trim()})`);
   return [`VALUES ${rows.join(', ')}`, end];
@@ -203,14 +188,8 @@ function rowsOf(inner: readonly Token[]): string | undefined {
 
 /** The arguments of a cast, with the DuckDB name of the type. */
 function rewriteCast(inner: readonly Token[]): string {
-  let depth = 0;
-  const at = inner.findLastIndex(({ text, kind }) => {
-    if (text === ')' || text === ']') depth++;
-    if (text === '(' || text === '[') depth--;
-    return depth === 0 && kind === 'word' && text.toLowerCase() === 'as';
-  });
-  if (at < 0) return rewrite(inner);
-  return `${rewrite(inner.slice(0, at))}AS ${typeIn(inner.slice(at + 1))}`;
+  const [value, type] = splitAtWord(inner, 'as');
+  return type === undefined ? rewrite(inner) : `${rewrite(value)}AS ${typeIn(type)}`;
 }
 
 function typeIn(tokens: readonly Token[]): string {
