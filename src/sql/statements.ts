@@ -1,6 +1,6 @@
 import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
-import { afterComments, piecesOf } from './comments.ts';
+import { afterComments, piecesOf, WORD } from './comments.ts';
 
 /** Positions of the semicolons that end statements: those in quotes or comments do not. */
 export function endsOfStatements(sql: string): readonly number[] {
@@ -37,28 +37,37 @@ export function severalResults(number: number, count: number): StoreError {
 /** The select inside a statement, and the temporary table, view or variable that the statement makes of it. */
 export interface SelectWithin {
   readonly select: string;
+  /** The name of a table or view is as it is written. */
   readonly creates: { readonly kind: 'table' | 'view' | 'variable'; readonly name: string } | undefined;
 }
 
-const CREATE =
-  /^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(table|view)\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s+as\s+/i;
+const NAME = `("(?:[^"]|"")+"|${WORD})`;
+const VARIABLE = new RegExp(String.raw`^(?:re)?set\s+variable\s+${NAME}\s*(?:(?:=|\bto\b)([\s\S]*))?$`, 'iu');
+const CREATE = new RegExp(
+  String.raw`^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(table|view)\s+(?:if\s+not\s+exists\s+)?${NAME}\s+as\s+`,
+  'iu',
+);
 
-/** Unwraps `EXPLAIN`, `COPY (...) TO`, `SET VARIABLE` and `CREATE TEMP TABLE ... AS`; any other statement is treated as a select. */
+/** Unwraps `EXPLAIN`, `COPY (...) TO`, `SET VARIABLE`, `RESET VARIABLE` and `CREATE TEMP TABLE ... AS`; any other statement is treated as a select. */
 export function selectWithin(statement: string): SelectWithin {
   const text = withoutComments(statement);
   const [explain] = /^explain(\s+analyze)?(\s*\([^)]*\))?\s+/i.exec(text) ?? [];
   if (explain !== undefined) return selectWithin(text.slice(explain.length));
   const [, copied] = /^copy\s*\(([\s\S]*)\)\s*to\b[\s\S]*$/i.exec(text) ?? [];
   if (copied !== undefined) return { select: copied, creates: undefined };
-  const [, variable = '', value] = /^set\s+variable\s+("[^"]+"|\w+)\s*(?:=|\bto\b)([\s\S]*)$/i.exec(text) ?? [];
-  if (value !== undefined)
-    return { select: `SELECT ${value}`, creates: { kind: 'variable', name: variable.replaceAll('"', '') } };
+  const [, variable, value = 'NULL'] = VARIABLE.exec(text) ?? [];
+  if (variable !== undefined)
+    return { select: `SELECT ${value}`, creates: { kind: 'variable', name: variableName(variable) } };
   const [create, kind, name] = CREATE.exec(text) ?? [];
   if (create === undefined || name === undefined) return { select: text, creates: undefined };
   return {
     select: text.slice(create.length),
     creates: { kind: kind?.toLowerCase() === 'view' ? 'view' : 'table', name },
   };
+}
+
+function variableName(written: string): string {
+  return written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
 }
 
 /** Removes leading comments, and blanks at both ends. */

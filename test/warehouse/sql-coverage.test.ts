@@ -9,7 +9,7 @@ import { buildMarts } from '../../src/marts/build-marts.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
-import { lacksOfQuery } from '../../src/warehouse/query/query-coverage.ts';
+import { lacksOfQuery, QueryCoverage } from '../../src/warehouse/query/query-coverage.ts';
 import { tonlake } from '../cli.ts';
 import { closing, freshFolder } from '../scratch.ts';
 
@@ -121,6 +121,12 @@ describe('half a day is missing in part', () => {
     [
       "set variable d = date '2026-05-02'; set variable d = getvariable('d') - 1; select * from transactions where block_date = getvariable('d')",
     ],
+    [
+      `set variable "über ""a""" = date '2026-05-01'; select * from transactions where block_date = getvariable('über "A"')`,
+    ],
+    [
+      "set variable Ü = date '2026-05-02'; set variable Day to getvariable('Ü') - 1; select * from transactions where block_date = getvariable('dAY')",
+    ],
   ])('which a variable names: %s', async (sql) => {
     expect(await lacksOf(sql)).toEqual([PART]);
   });
@@ -129,6 +135,17 @@ describe('half a day is missing in part', () => {
     const sql =
       "set variable d = (select max(block_date) + 1 from transactions); select lt from transactions where block_date = getvariable('d')";
     expect(await lacksOf(sql)).toEqual([]);
+  });
+
+  test('but not of a variable that has no value any more', async () => {
+    const sql =
+      "set variable D = date '2026-05-01'; reset variable d; select lt from transactions where block_date = getvariable('d')";
+    expect(await lacksOf(sql)).toEqual([]);
+  });
+
+  test('and of rows that a variable has, whatever its name', async () => {
+    const lacks = ['actions was never exported here: tonlake run actions --range 1000:1099'];
+    expect(await lacksOf('set variable größe = (select max(start_lt) from actions)')).toEqual(lacks);
   });
 
   test('which a parameter names', async () => {
@@ -233,4 +250,22 @@ describe('what was removed on purpose', () => {
     await forgetRange({ warehouse: expired, pipelines: ['transactions', 'blocks'], range: '5000:5009' });
     expect(await lacksOf('from messages', undefined, expired)).toEqual(['messages is empty: forgotten 4990:5009']);
   });
+});
+
+test('who interrupts and closes what could not be opened gets no error, which the query had', async () => {
+  const registry = await loadRegistry();
+  const reader = closing(await openReader(warehouse, registry.tables));
+  const unreadable = new QueryCoverage(
+    reader,
+    Object.defineProperty(Object.create(registry), 'tables', {
+      get() {
+        throw new Error('unreadable');
+      },
+    }),
+  );
+  const query = unreadable.lacks('select 1');
+  unreadable.interrupt();
+  await expect(query).rejects.toThrow('unreadable');
+  unreadable.interrupt();
+  await unreadable.close();
 });

@@ -107,7 +107,7 @@ export class EmptyDatabase {
   /** Gives a variable the value that later selects will find: SQL of a constant. */
   async setVariable(name: string, value: string): Promise<void> {
     await this.#database.run(`SET VARIABLE ${quoteName(name)} = ${value}`);
-    this.#variables.add(name);
+    this.#variables.add(name.toLowerCase());
   }
 
   readonly query: Query = (sql, parameters) => this.#declared.run(sql, () => this.#database.query(sql, parameters));

@@ -98,11 +98,16 @@ export class QueryCoverage {
 
   /** Cancels the plan that is being made. */
   interrupt(): void {
-    void this.#empty?.then((empty) => empty.interrupt());
+    void this.#opened().then((empty) => empty?.interrupt());
   }
 
   async close(): Promise<void> {
-    await (await this.#empty)?.close();
+    await (await this.#opened())?.close();
+  }
+
+  /** Undefined if the database could not be opened: who plans in it gets the error. */
+  async #opened(): Promise<EmptyDatabase | undefined> {
+    return this.#empty?.catch(() => undefined);
   }
 }
 
@@ -276,7 +281,7 @@ function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly
   const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isRequested(mart.day));
   const days = open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort();
   const periods = requested.flatMap((each) => each ?? []);
-  const why = neverExported(contents, [...readsBehind(contents, name)]);
+  const why = days.length === 0 ? [] : neverExported(contents, [...readsBehind(contents, name)]);
   const because = why.length === 0 ? '' : ` (${why.join('; ')})`;
   const parts = [
     ...(days.length === 0 ? [] : [`${partOf(days)}${because}`]),

@@ -27,7 +27,7 @@ export interface Mirror {
   table(name: string): TableDef | undefined;
   /** The times of which {@link UNITS} was made. */
   readonly made: { times?: readonly DayTime[] };
-  /** Variables that have the values that they will have when the statement runs. */
+  /** Variables that have the values that they will have when the statement runs, in lower case. */
   readonly variables: Set<string>;
 }
 
@@ -55,7 +55,7 @@ export async function scansIn(
     if (kind === 'variable') {
       const isConstant = found.length === 0 && !readsUnknown(select, mirror.variables) && !UNSTEADY.test(select);
       const isSet = isConstant && (await runOne(mirror, statement, parameters).catch(() => undefined)) !== undefined;
-      mirror.variables[isSet ? 'add' : 'delete'](name);
+      mirror.variables[isSet ? 'add' : 'delete'](name.toLowerCase());
       continue;
     }
     const made = kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${name} AS ${select}\nWITH NO DATA`;
@@ -133,7 +133,8 @@ async function probe(mirror: Mirror): Promise<boolean> {
 /** A plan computes variables, which may have no value yet. */
 function readsUnknown(select: string, variables: ReadonlySet<string>): boolean {
   const calls = select.match(/\bgetvariable\b/gi)?.length ?? 0;
-  const known = [...select.matchAll(/\bgetvariable\s*\(\s*'(\w+)'/gi)].filter(([, name]) => variables.has(name ?? ''));
+  const named = select.matchAll(/\bgetvariable\s*\(\s*'((?:[^']|'')+)'/gi);
+  const known = [...named].filter(([, name = '']) => variables.has(name.replaceAll("''", "'").toLowerCase()));
   return known.length < calls;
 }
 
