@@ -1,5 +1,6 @@
 import type { EditorView } from '@codemirror/view';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { parametersIn } from '../src/sql/parameters.ts';
 import type { RunResult, SavedQuery, Session, TableDetail, TableItem } from '../src/ui/ui-types.ts';
 import { asError, post } from './api.ts';
 import { chartIn, withChart } from './chart-line.ts';
@@ -164,10 +165,8 @@ function titleOf(sql: string): string {
   return /^-- *(.*)/.exec(sql)?.[1] ?? sql;
 }
 
-/** Parameters of a query, `$name`, outside of quotes and comments. */
 function parameterNames(sql: string): readonly string[] {
-  const code = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
-  return [...new Set([...code.matchAll(/\$([A-Za-z_]\w*)/g)].map(([, name = '']) => name))];
+  return [...new Set(parametersIn(sql).map(({ name }) => name))];
 }
 
 /** From this width on, the pane is open beside the editor. */

@@ -10,6 +10,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { LookupWalk, ParentsDef } from '../declare/walk.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { type Parameters, usedParameters } from '../sql/parameters.ts';
 import { withoutEnd } from '../sql/statements.ts';
 import { lacks, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readsOf } from '../warehouse/query/left-out-gaps.ts';
@@ -112,8 +113,8 @@ function keySql({ keys }: LookupWalk): string {
 }
 
 /** The ends of a range as parameters, if a query uses them. */
-export function boundOf(query: string, { from, to }: Span): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries({ from, to }).filter(([name]) => query.includes(`$${name}`)));
+export function boundOf(query: string, { from, to }: Span): Parameters {
+  return usedParameters(query, { from, to });
 }
 
 function requireColumns(pipeline: string, { keys, carried, match }: LookupWalk, names: readonly string[]): void {

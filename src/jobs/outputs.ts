@@ -4,6 +4,7 @@ import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { usedParameters } from '../sql/parameters.ts';
 import type { ExportOptions } from '../targets/export-rows.ts';
 import type { Days, ExportSource } from '../targets/exported-rows.ts';
 import type { Target } from '../targets/target.ts';
@@ -11,7 +12,7 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { fillIn, type Job, type OutputTarget, type PlacedQuery, type Placeholders } from './job.ts';
 import { type Fixed, reportFailure, runStep, type StepContext } from './job-step.ts';
 import { moveOutputs, type Publication } from './publish.ts';
-import { usedParameters, withPlace } from './query-fault.ts';
+import { withPlace } from './query-fault.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** Stages every output next to its final path. */

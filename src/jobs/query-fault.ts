@@ -2,15 +2,6 @@ import { StoreError } from '../core/errors.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
 import type { PlacedQuery } from './job.ts';
 
-/** The parameters that a select uses; undefined for none. */
-export function usedParameters(
-  select: string,
-  values: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> | undefined {
-  const used = Object.entries(values).filter(([name]) => new RegExp(`\\$${name}\\b`).test(select));
-  return used.length === 0 ? undefined : Object.fromEntries(used);
-}
-
 /** DuckDB's message about a query, and the line of the file. */
 export function queryFault(
   error: unknown,

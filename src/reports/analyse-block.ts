@@ -1,20 +1,16 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { ReportError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
+import { unknownParameter } from '../sql/parameters.ts';
 import type { Query } from '../sql/query-result.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
-import { lineAt, parametersIn, parseSql, relationsIn } from '../sql/sql-tree.ts';
+import { lineAt, parseSql, relationsIn } from '../sql/sql-tree.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
-
-/** Relations and parameters of a select. */
-interface Analysis {
-  readonly relations: readonly string[];
-  readonly params: readonly string[];
-}
 
 /**
  * Analyses a block without running it.
  * @param params known parameter names
+ * @returns the relations that it reads
  * @throws {ReportError} if it is not a single select; {UsageError} for an unknown parameter
  */
 export async function analyseBlock(
@@ -22,25 +18,23 @@ export async function analyseBlock(
   { path }: ReportDef,
   block: SqlBlock,
   params: readonly string[],
-): Promise<Analysis> {
+): Promise<readonly string[]> {
   const parsed = await parseSql(query, block.sql);
   if ('fault' in parsed) throw badSql(sqlFault(new Error(parsed.fault)).text, path, fileLine(block, parsed.position));
   const { statements } = parsed;
   if (statements.length !== 1) throw badSql('expected one select, got several statements', path, block.line);
-  const named = [...new Set(parametersIn(statements[0]))];
-  const wrong = named.find((name) => !params.includes(name));
+  const wrong = unknownParameter(block.sql, params);
   if (wrong !== undefined) {
-    const offset = Math.max(block.sql.indexOf(`$${wrong}`), 0);
     throw usage(
       'a declared parameter',
-      `$${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
+      `${wrong.written} (${path}:${block.line + wrong.line})`,
       `${didYouMean(
-        `$${wrong}`,
+        wrong.written,
         params.map((name) => `$${name}`),
       )}Otherwise declare it under params`,
     );
   }
-  return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };
+  return [...new Set(relationsIn(statements).map(({ name }) => name))];
 }
 
 /** DuckDB's message about a block after one line of `CREATE`, with file and line. */

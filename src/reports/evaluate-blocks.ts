@@ -1,6 +1,7 @@
 import { ReportError, usage } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { usedParameters } from '../sql/parameters.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
 import { withoutEnd } from '../sql/statements.ts';
 import { bodyCalls } from '../warehouse/query/define-bodies.ts';
@@ -60,26 +61,26 @@ export async function evaluateBlocks(
   const compared = comparedIds(report);
   for (const block of report.blocks) {
     requireFree(block, report, taken);
-    const analysis = await analyseBlock(query, report, block, Object.keys(values));
-    const lacking = analysis.relations.flatMap((name) => unbuilt.get(name) ?? absent.filter((mart) => mart === name));
+    const read = await analyseBlock(query, report, block, Object.keys(values));
+    const lacking = read.flatMap((name) => unbuilt.get(name) ?? absent.filter((mart) => mart === name));
     if (lacking.length > 0) {
       unbuilt.set(block.id, [...new Set(lacking)]);
       if (shown.has(block.id)) results.set(block.id, { columns: [], rows: [] });
       continue;
     }
-    for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
-    const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
+    for (const name of read) if (!ids.includes(name)) relations.add(name);
+    const bound = usedParameters(block.sql, values);
     // Filters are pushed down through a view to the files; but it cannot have parameters, or call functions over bodies.
     const { sql, functions } = await bodyCalls(block.sql, { path: `${report.path}:${block.line}` });
     await coverage.define(functions);
-    const isPlain = analysis.params.length === 0 && functions.length === 0;
+    const isPlain = bound === undefined && functions.length === 0;
     const isView = !shown.has(block.id) && !block.isVariables && isPlain;
     const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(sql)}`;
     await query(create, bound).catch((error: unknown) => {
       throw blockFault(error, report.path, block);
     });
-    const read = await coverage.scans(create, bound);
-    if (!compared.has(block.id)) scans.push(...read);
+    const scanned = await coverage.scans(create, bound);
+    if (!compared.has(block.id)) scans.push(...scanned);
     if (block.isVariables) await setVariables(places, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
   }

@@ -2,8 +2,8 @@ import { parse } from 'node:path';
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
-import { afterComments } from './comments.ts';
 import { duckdbApi } from './duckdb-api.ts';
+import { afterComments } from './pieces.ts';
 import { splitStatements } from './statements.ts';
 
 /** Limits of a database that runs untrusted SQL. */

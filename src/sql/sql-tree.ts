@@ -68,13 +68,6 @@ export function relationsIn(tree: unknown): readonly NamedRelation[] {
   );
 }
 
-/** The parameters of a statement, without `$`; unnamed ones as numbers. */
-export function parametersIn(statement: unknown): readonly string[] {
-  const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
-  const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
-  return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
-}
-
 /** The line of a byte offset, from 1. */
 export function lineAt(text: string, position: number): number {
   return Buffer.from(text).subarray(0, position).toString().split('\n').length;

@@ -1,6 +1,6 @@
 import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
-import { afterComments, piecesOf, WORD } from './comments.ts';
+import { afterComments, piecesOf, unquoteName, WORD } from './pieces.ts';
 
 /** Positions of the semicolons that end statements: those in quotes or comments do not. */
 export function endsOfStatements(sql: string): readonly number[] {
@@ -57,17 +57,13 @@ export function selectWithin(statement: string): SelectWithin {
   if (copied !== undefined) return { select: copied, creates: undefined };
   const [, variable, value = 'NULL'] = VARIABLE.exec(text) ?? [];
   if (variable !== undefined)
-    return { select: `SELECT ${value}`, creates: { kind: 'variable', name: variableName(variable) } };
+    return { select: `SELECT ${value}`, creates: { kind: 'variable', name: unquoteName(variable) } };
   const [create, kind, name] = CREATE.exec(text) ?? [];
   if (create === undefined || name === undefined) return { select: text, creates: undefined };
   return {
     select: text.slice(create.length),
     creates: { kind: kind?.toLowerCase() === 'view' ? 'view' : 'table', name },
   };
-}
-
-function variableName(written: string): string {
-  return written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
 }
 
 /** Removes leading comments, and blanks at both ends. */

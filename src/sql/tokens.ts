@@ -1,4 +1,4 @@
-import { piecesOf, SPACE, WORD } from './comments.ts';
+import { piecesOf, SPACE, WORD } from './pieces.ts';
 
 /** A piece of SQL text. */
 export interface Token {

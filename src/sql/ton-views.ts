@@ -1,7 +1,7 @@
 import { MartError } from '../core/errors.ts';
 import { quoteName } from './canonical-text.ts';
-import { afterComments } from './comments.ts';
 import type { Declared } from './lazy-declarations.ts';
+import { afterComments } from './pieces.ts';
 import { headerList, headerText, readShippedSql } from './sql-file.ts';
 
 /** The schema of the public TON data lake. */

@@ -57,7 +57,7 @@ test('a mart that lacks an optional table names it, and the command that exports
 describe('parameters of tonlake sql', () => {
   test('are bound by name, and the query casts them', async () => {
     const file = queryFile(
-      '-- blocks of a shard\nselect count(*) as n from blocks\nwhere workchain = $wc::integer and seqno >= $from',
+      '-- blocks of a shard\nselect count(*) as n from blocks\nwhere workchain = $WC::integer and seqno >= $from',
     );
     const { stdout, code } = await sql('-f', file, '--param', 'wc=-1', '--param', 'from=1001', '--format', 'csv');
     expect([code, stdout]).toEqual([0, 'n\n2\n']);
@@ -83,6 +83,7 @@ describe('parameters of tonlake sql', () => {
       2,
       /^error: usage: expected a parameter of the query, got a; hint: use \$a in the query/,
     ],
+    [["select '$a' -- $a", '-p', 'a=3'], 2, /^error: usage: expected a parameter of the query, got a; hint: use \$a/],
     [['select 1', '-p', 'a'], 2, /expected name=value/],
     [['select $a', '-p', 'a=1', '-p', 'a=2'], 2, /a is given twice/],
     [

@@ -40,7 +40,7 @@ describe('a query that cannot be answered is refused in one line, with the line 
         /Binder Error: Referenced column "wrkchain" not found.*workchain.* \(jobs\/nightly.yaml:7\); hint: /,
       'select shard_hx(shard) from blocks':
         /Scalar Function with name shard_hx does not exist! Did you mean "shard_hex"\? \(jobs\/nightly.yaml:6\)/,
-      "select '$dat' as text,\n  $first_day from blocks":
+      "select '$dat' as text, $Date, -- $first_day\n  $first_day from blocks":
         'expected a parameter that jobs bind, got $first_day (jobs/nightly.yaml:7); hint: did you mean $first_date? There are: $from, $to, $first_date, $date, $job',
       'select $from + $date::date > true': 'Binder Error',
       'select 1;\nselect 2': /syntax error at or near ";" \(jobs\/nightly.yaml:6\)/,

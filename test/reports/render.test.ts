@@ -142,7 +142,10 @@ describe('a wrong select is told with the file and the line', () => {
     { sql: `select 'a'::INTEGER as b`, says: /Could not convert string 'a'.*report\.md:(6|7)\)$/ },
     { sql: 'select 1; select 2', says: /one select, got several statements .*report\.md:6\)$/ },
     { sql: `copy (select 1) to '/tmp/x.csv'`, says: /Only SELECT statements.*report\.md:7\)$/ },
-    { sql: 'select 1 as a\nwhere $whom = 1', says: /expected a declared parameter, got \$whom \(.*report\.md:8\)$/ },
+    {
+      sql: 'select 1 as a\n-- $whom\nwhere $Now is null or $whom = 1',
+      says: /expected a declared parameter, got \$whom \(.*report\.md:9\)$/,
+    },
   ])('$sql', async ({ sql, says }) => {
     await expect(renderReport(warehouse, tableReport(sql))).rejects.toThrow(says);
   });

@@ -8,12 +8,13 @@ import { StoreError, TonlakeError } from '../../core/errors.ts';
 import { writeTextAtomically } from '../../files/atomic-write.ts';
 import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
+import { type Parameters, unnamedParameter, usedParameters } from '../../sql/parameters.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { errorText } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { requireOutside } from '../../warehouse/query/copy-targets.ts';
-import { boundIn, namesParameter, openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
+import { openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
 import { type Mode, runDotCommand, type Settings } from './dot-commands.ts';
@@ -114,7 +115,7 @@ class Shell implements Settings {
 
   /** @throws {UsageError} for a parameter that no statement names */
   private async requireNamed(): Promise<void> {
-    boundIn('', Object.fromEntries([...this.unnamed].map((name) => [name, ''])));
+    for (const name of this.unnamed) throw unnamedParameter(name);
   }
 
   async close(): Promise<void> {
@@ -249,10 +250,10 @@ class Shell implements Settings {
   }
 
   /** The parameters that a statement names. */
-  private paramsOf(statement: string): QueryOptions['params'] {
-    const named = Object.entries(this.options.params ?? {}).filter(([name]) => namesParameter(statement, name));
-    for (const [name] of named) this.unnamed.delete(name);
-    return Object.fromEntries(named);
+  private paramsOf(statement: string): Parameters {
+    const named = usedParameters(statement, this.options.params) ?? {};
+    for (const name of Object.keys(named)) this.unnamed.delete(name);
+    return named;
   }
 
   private async show(text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import { quoteText } from '../canonical-text.ts';
+import { replaceParameters } from '../parameters.ts';
 import type { Query } from '../query-result.ts';
 import { isNode, nodesOf, type SqlNode } from '../sql-tree.ts';
 import { macroName } from './functions.ts';
@@ -91,12 +92,10 @@ function nameSelected(node: SqlNode): SqlNode {
 
 async function readJson(query: Query, serialize: string, sql: string): Promise<SqlNode | undefined> {
   // Parameters are texts.
-  const text = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\$[A-Za-z_]\w*/g, (part) =>
-    part.startsWith('$') && serialize === 'json_serialize_plan'
-      ? `''${' '.repeat(Math.max(0, part.length - 2))}`
-      : part,
-  );
-  const options = serialize === 'json_serialize_plan' ? ', optimize := false' : '';
+  const isPlan = serialize === 'json_serialize_plan';
+  const asText = (written: string): string => "''".padEnd(Buffer.byteLength(written));
+  const text = isPlan ? replaceParameters(sql, asText) : sql;
+  const options = isPlan ? ', optimize := false' : '';
   const { rows } = await query(`SELECT ${serialize}(${quoteText(text)}${options})::VARCHAR`);
   // A number keeps its form: 2.0 is not 2.
   const tree: unknown = parse(String(rows[0]?.[0]));

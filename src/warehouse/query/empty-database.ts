@@ -4,13 +4,14 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database, ScalarFunction } from '../../sql/database.ts';
 import { Instance } from '../../sql/instance.ts';
 import { LazyDeclarations } from '../../sql/lazy-declarations.ts';
+import type { Parameters } from '../../sql/parameters.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews } from '../relations/table-relation.ts';
 import type { DayTime } from './day-times.ts';
-import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
+import { emptyTable, type Mirror, type Scan, scansIn } from './scans.ts';
 import { emptyRelations } from './state-relations.ts';
 
 const SETTINGS = {

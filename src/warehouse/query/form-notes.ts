@@ -1,9 +1,9 @@
 import type { Registry } from '../../declare/registry.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
+import type { Parameters } from '../../sql/parameters.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { isNode, nodesOf, type SqlNode, treeOf } from '../../sql/sql-tree.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
-import type { Parameters } from './scans.ts';
 
 const RAW_WITH_LOWER = /^(?=.*[a-f])-?\d{1,3}:[0-9A-Fa-f]{64}$/;
 const FRIENDLY = /^[\w+/-]{48}$/;

@@ -1,11 +1,12 @@
 import { shortSpans, unionSpans } from '../../core/span.ts';
 import { WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { Parameters } from '../../sql/parameters.ts';
 import type { ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 import { type LeftOutGap, leftOutGaps, type Reads } from './coverage.ts';
 import { EmptyDatabase } from './empty-database.ts';
-import type { Parameters, Scan } from './scans.ts';
+import type { Scan } from './scans.ts';
 
 /** The columns of declared tables that some scans read. */
 export function readsIn(registry: Registry, scans: readonly Scan[]): Reads {

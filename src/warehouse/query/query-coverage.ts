@@ -5,6 +5,7 @@ import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { followPending } from '../../declare/walk.ts';
 import type { ScalarFunction } from '../../sql/database.ts';
+import type { Parameters } from '../../sql/parameters.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader } from '../reader.ts';
@@ -25,7 +26,7 @@ import { DAY, type DayTime, dayStart, daysText, type Period, readDayTimes, timeT
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import { describeForgotten, describeLeftOut } from './left-out-gaps.ts';
-import type { Parameters, Scan } from './scans.ts';
+import type { Scan } from './scans.ts';
 import { suggestRun } from './suggest-run.ts';
 
 /** Finds missing and stale data that statements read. */

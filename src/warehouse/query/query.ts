@@ -5,6 +5,7 @@ import { suggest } from '../../core/suggest.ts';
 import { writeAtomically } from '../../files/atomic-write.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
 import { lakeFileNotes } from '../../sql/lake-files.ts';
+import { boundIn, type Parameters } from '../../sql/parameters.ts';
 import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { type ResultTable, storeResult } from '../../sql/result-table.ts';
@@ -19,7 +20,6 @@ import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
 import { formNotes } from './form-notes.ts';
 import { QueryCoverage } from './query-coverage.ts';
-import type { Parameters } from './scans.ts';
 import { addStatesIn } from './state-relations.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
@@ -163,21 +163,6 @@ export async function withQueries<T>(
   } finally {
     await queries.close();
   }
-}
-
-/** The parameters of a query. @throws {UsageError} for one that it does not name */
-export function boundIn(sql: string, params: Parameters): Parameters {
-  if (params === undefined || Object.keys(params).length === 0) return undefined;
-  for (const name of Object.keys(params)) {
-    if (namesParameter(sql, name)) continue;
-    throw usage('a parameter of the query', name, `use $${name} in the query`);
-  }
-  return params;
-}
-
-/** True if a statement has `$name`. */
-export function namesParameter(sql: string, name: string): boolean {
-  return new RegExp(`\\$${name}\\b`).test(sql);
 }
 
 interface GivenQuery {

@@ -4,11 +4,10 @@ import { selectedTable } from '../../declare/selected-table.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
+import { type Parameters, usedParameters } from '../../sql/parameters.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
 import { DAY, type DayTime, dayStart, type Period } from './day-times.ts';
-
-export type Parameters = Readonly<Record<string, unknown>> | undefined;
 
 /** The part of a table or mart that a statement reads. */
 export interface Scan {
@@ -163,10 +162,8 @@ async function plan(
   select: string,
   parameters: Parameters,
 ): Promise<readonly PlannedScan[] | undefined> {
-  const names = Object.entries(parameters ?? {}).filter(([name]) => new RegExp(`\\$${name}\\b`).test(select));
-  const bound = names.length === 0 ? undefined : Object.fromEntries(names);
   try {
-    const { rows } = await runOne(mirror, `EXPLAIN (FORMAT json) ${select}`, bound);
+    const { rows } = await runOne(mirror, `EXPLAIN (FORMAT json) ${select}`, usedParameters(select, parameters));
     return nodesIn(JSON.parse(String(rows[0]?.[1]))).flatMap((node) => scanAt(mirror, node) ?? []);
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ const LETTER = String.raw`(?:\w|[^\x00-\x7f${SPACE}])`;
 /** A keyword, or a name without quotes. */
 export const WORD = String.raw`(?!\d)${LETTER}+`;
 /** Within a name, neither an `e` nor a `$` begins a text. */
-const OUTSIDE_NAME = String.raw`(?<!\$|${LETTER})`;
+export const OUTSIDE_NAME = String.raw`(?<!\$|${LETTER})`;
 /** A text may continue in another line, after comments. Only for one with escapes does this change where it ends. */
 const NEXT_LINE = String.raw`'(?![^\S\r\n]*')(?:[${SPACE}]|--[^\r\n]*(?=[\r\n]))+'`;
 
@@ -36,6 +36,11 @@ export function* piecesOf(sql: string, pattern: string): Generator<Piece> {
     if (found[0] === '/*') pieces.lastIndex = endOfComment(sql, from) ?? sql.length;
     yield { text: sql.slice(from, pieces.lastIndex), from, groups };
   }
+}
+
+/** The name that a word or a quoted identifier stands for. */
+export function unquoteName(written: string): string {
+  return written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
 }
 
 const SPACES = new RegExp(`^[${SPACE}]+`);
