@@ -17,9 +17,22 @@ export interface GenuineServer {
   readonly requests: Map<number, number>;
 }
 
-/** Starts a server of the transactions of the chain, or of those that were emulated; it ends with the tests of the file. */
-export async function startGenuineServer(isEmulated = false): Promise<GenuineServer> {
-  const blocks = blocksOf(genuineTransactions().filter(({ emulated }) => (emulated === true) === isEmulated));
+/**
+ * Starts servers of all transactions of the chain, or of those that were emulated; they end with the tests of the file. They come from several
+ * shards, whose times overlap: each server has as many as can follow each other in one shard.
+ */
+export async function startGenuineServers(isEmulated = false): Promise<readonly GenuineServer[]> {
+  const transactions = genuineTransactions().filter(({ emulated }) => (emulated === true) === isEmulated);
+  return Promise.all(chainsOf(blocksOf(transactions)).map(startServer));
+}
+
+async function startServer(blocks: readonly Json[][]): Promise<GenuineServer> {
+  for (const [index, own] of blocks.entries()) {
+    for (const transaction of own) {
+      transaction['mc_block_seqno'] = FIRST + index;
+      transaction['block_ref'] = { workchain: workchainOf(transaction), shard: SHARD, seqno: FIRST + index };
+    }
+  }
   const requests = new Map<number, number>();
   const last = FIRST + blocks.length - 1;
   const answer = (path: string, query: URLSearchParams): unknown => {
@@ -51,37 +64,30 @@ export async function startGenuineServer(isEmulated = false): Promise<GenuineSer
 }
 
 const workchainOf = ({ account }: Json): number => Number(String(account).split(':')[0]);
+const ltOf = (transaction: Json | undefined): bigint => BigInt(String(transaction?.['lt']));
 
-/** Transactions by their time, in the order of logical time. They get the names of their blocks. */
+/** Transactions by their time, in the order of logical time. */
 function blocksOf(all: readonly Json[]): readonly Json[][] {
   const byTime = new Map<unknown, Json[]>();
-  const sorted = [...all].sort((a, b) => (BigInt(String(a['lt'])) < BigInt(String(b['lt'])) ? -1 : 1));
-  for (const transaction of sorted) {
+  for (const transaction of all.toSorted((a, b) => (ltOf(a) < ltOf(b) ? -1 : 1))) {
     const own = byTime.get(transaction['now']) ?? [];
     own.push(transaction);
     byTime.set(transaction['now'], own);
   }
-  const blocks = inOrder([...byTime.values()]);
-  for (const [index, own] of blocks.entries()) {
-    for (const transaction of own) {
-      transaction['mc_block_seqno'] = FIRST + index;
-      transaction['block_ref'] = { workchain: workchainOf(transaction), shard: SHARD, seqno: FIRST + index };
-    }
-  }
-  return blocks;
+  return [...byTime.values()];
 }
 
-/** As many blocks as can follow each other in one shard: they come from several, whose times overlap. */
-function inOrder(blocks: readonly Json[][]): readonly Json[][] {
-  const ltOf = (transaction: Json | undefined): bigint => BigInt(String(transaction?.['lt']));
+/** Chains of blocks, each later than the one before it: a block continues the first chain that it can. */
+function chainsOf(blocks: readonly Json[][]): readonly Json[][][] {
+  const chains: Json[][][] = [];
   const follows = (own: readonly Json[], before: readonly Json[]): boolean =>
     Number(own[0]?.['now']) > Number(before[0]?.['now']) && ltOf(own[0]) > ltOf(before.at(-1));
-  const chains: { readonly size: number; readonly blocks: readonly Json[][] }[] = [];
   for (const own of blocks) {
-    const [before] = chains.filter((chain) => follows(own, chain.blocks.at(-1) ?? [])).sort((a, b) => b.size - a.size);
-    chains.push({ size: (before?.size ?? 0) + own.length, blocks: [...(before?.blocks ?? []), own] });
+    const chain = chains.find((one) => follows(own, one.at(-1) ?? []));
+    if (chain === undefined) chains.push([own]);
+    else chain.push(own);
   }
-  return chains.sort((a, b) => b.size - a.size)[0]?.blocks ?? [];
+  return chains;
 }
 
 /** Headers of a masterchain block, and of the block of the only shard. */
