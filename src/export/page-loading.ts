@@ -1,7 +1,7 @@
 import { DOUBLE_KEY, WRONG_ROWS } from '../audit/page-audit.ts';
 import { DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
-import { HeavyRequests } from './heavy-requests.ts';
+import { HeavyRequests, isHeavy } from './heavy-requests.ts';
 import { type MisfitRecords, NO_RECORD_FITS, type RepeatedFailure } from './repeated-failure.ts';
 import type { EngineContext } from './run-context.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
@@ -208,8 +208,8 @@ export class PageLoading {
   }
 
   private async handleFailure(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[]> {
-    // It is not tried again, so it says nothing about the source: its rows stay missing.
-    if (this.context.stop.aborted) return [];
+    // Another attempt or fewer rows might have helped: these rows stay missing.
+    if (this.context.stop.aborted && (isHeavy(error) || (error instanceof TonlakeError && error.retryable))) return [];
     const { unit } = request.page;
     const more = this.walk.failed?.(request, error);
     if (more !== undefined) {

@@ -42,3 +42,17 @@ test.each([
   );
   expect(sandbox.requests.targets).toHaveLength(asked);
 });
+
+test('an error that no attempt would have helped ends a run that is being stopped', async () => {
+  const sandbox = await startTestSandbox({ blocks: 60 });
+  onTestFinished(() => sandbox.close());
+  const stop = new AbortController();
+  sandbox.answer = ({ path, forward }) => {
+    if (path !== '/blocks') return forward();
+    stop.abort();
+    return { status: 403, body: '' };
+  };
+  const warehouse = join(freshFolder(), 'w');
+  const options = { network: sandbox.url, warehouse, pipelines: ['blocks'], range: '1:40', concurrency: 1 };
+  await expect(run({ ...options, stop: stop.signal })).rejects.toThrow('403');
+});
