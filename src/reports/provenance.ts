@@ -3,7 +3,7 @@ import { formatCount } from '../core/format.ts';
 import type { Span } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { addEvidence, type LedgerEntry, type Reader, sumKeyHashes } from '../warehouse/index.ts';
+import { addEvidence, type LedgerEntry, type Reader } from '../warehouse/index.ts';
 import {
   type Contents,
   type Coverage,
@@ -98,14 +98,8 @@ function martProofs(ledger: readonly LedgerEntry[], relations: readonly string[]
   return relations.flatMap((name) => {
     const parts = ledger.flatMap(({ mart, tables }) => (mart === undefined ? [] : (tables[name] ?? [])));
     if (parts.length === 0) return [];
-    return [
-      {
-        table: name,
-        rows: parts.reduce((sum, { rows }) => sum + rows, 0),
-        keyHash: sumKeyHashes(parts),
-        contentHash: null,
-      },
-    ];
+    const { rows, keyHash } = addEvidence(parts);
+    return [{ table: name, rows, keyHash, contentHash: null }];
   });
 }
 

@@ -12,7 +12,7 @@ import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type LedgerEntry, type Reader, spansOf, sumKeyHashes, type TableFile } from '../warehouse/index.ts';
+import { addEvidence, type LedgerEntry, type Reader, spansOf, type TableFile } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type {
@@ -219,8 +219,8 @@ function isMerged(entry: LedgerEntry, before: readonly LedgerEntry[], table: str
   const parts = before.flatMap(({ tables }) => tables[table] ?? []);
   if (own === undefined || before.length < 2 || before.length !== entry.supersedes.length) return false;
   const requests = before.reduce((total, each) => total + each.requests, 0);
-  const rows = parts.reduce((total, part) => total + part.rows, 0);
-  return requests === entry.requests && rows === own.rows && sumKeyHashes(parts) === own.keyHash;
+  const { rows, keyHash } = addEvidence(parts);
+  return requests === entry.requests && rows === own.rows && keyHash === own.keyHash;
 }
 
 /** Locates a row in its file, and compares the SHA-256 of the file with the ledger. Reads the whole file. @param absolute its path */

@@ -47,7 +47,7 @@ export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, Tab
 
 // Evidence: counts, sums and bounds that an entry records.
 
-export { addEvidence, type Measured, measureBy, sumKeyHashes } from './staging/row-evidence.ts';
+export { addEvidence, type Measured, measureBy } from './staging/row-evidence.ts';
 export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store.ts';
 
 // Rewriting: new entries supersede others.

@@ -127,25 +127,20 @@ function boundsIn(values: readonly unknown[], at: number): ColumnBounds {
   return [least === null ? null : String(least), greatest === null ? null : String(greatest), Number(nulls)];
 }
 
-/** The key hash of several parts together, which is the sum of theirs. */
-export function sumKeyHashes(parts: readonly Pick<TableEvidence, 'keyHash'>[]): string {
-  return BigInt.asUintN(
-    64,
-    parts.reduce((sum, { keyHash }) => sum + BigInt(keyHash), 0n),
-  ).toString();
+/** The evidence of several parts together. @param table has sums even if no part has. Default: only those of the parts */
+export function addEvidence(parts: readonly TableEvidence[], table?: TableDef): TableEvidence {
+  const own = table === undefined ? [] : summedColumns(table);
+  const columns = [...new Set([...own, ...parts.flatMap(({ sums }) => Object.keys(sums))])];
+  return {
+    rows: parts.reduce((total, part) => total + part.rows, 0),
+    keyHash: BigInt.asUintN(
+      64,
+      sumOf(parts, ({ keyHash }) => keyHash),
+    ).toString(),
+    sums: Object.fromEntries(columns.map((name) => [name, sumOf(parts, ({ sums }) => sums[name]).toString()])),
+  };
 }
 
-/** The evidence of several parts together. */
-export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
-  let rows = 0;
-  const sums = new Map(summedColumns(table).map((name) => [name, 0n]));
-  for (const part of parts) {
-    rows += part.rows;
-    for (const [name, value] of Object.entries(part.sums)) sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));
-  }
-  return {
-    rows,
-    keyHash: sumKeyHashes(parts),
-    sums: Object.fromEntries([...sums].map(([name, value]) => [name, value.toString()])),
-  };
+function sumOf(parts: readonly TableEvidence[], of: (part: TableEvidence) => string | undefined): bigint {
+  return parts.reduce((sum, part) => sum + BigInt(of(part) ?? 0), 0n);
 }
