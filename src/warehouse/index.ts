@@ -35,6 +35,7 @@ export {
   doneFor,
   doneSpans,
   FORGOTTEN,
+  hasMadeUpHashes,
   isReplacedBy,
   narrowerEntries,
   PARTIAL,

@@ -21,7 +21,7 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { inSpans } from '../sql/span-condition.ts';
 import { dateIn } from './file-layout.ts';
 import { sourcesOf } from './ledger/copied-rows.ts';
-import { covering, spansOf } from './ledger/done-spans.ts';
+import { covering, hasMadeUpHashes, spansOf } from './ledger/done-spans.ts';
 import { blocksOf, withFiles } from './ledger/entries-in.ts';
 import { selectStaged } from './relations/table-relation.ts';
 import { schemaOf } from './relations/table-schema.ts';
@@ -153,6 +153,15 @@ export function draftOf({
   const unknownKeys = sources.some((each) => each.unknownKeys !== undefined)
     ? sum((each) => each.unknownKeys ?? 0)
     : undefined;
+  // Hashes of some rows stay made up even if their number is not known.
+  const madeUp = sources.some(hasMadeUpHashes)
+    ? {
+        'no-cells': Math.max(
+          1,
+          sum(({ content }) => content?.['no-cells'] ?? 0),
+        ),
+      }
+    : undefined;
   const spans = unionSpans([...keep, ...drafts.flatMap(spansOf)]);
   return {
     ...{ network: first.network, pipeline: first.pipeline, version: first.version, ...covering(spans) },
@@ -162,7 +171,7 @@ export function draftOf({
       planned: isPlanned ? sum(({ planned }) => planned ?? 0) : undefined,
       asOf: hullOf(sources.flatMap(({ asOf }) => asOf ?? [])),
       proof: proofOf(sources),
-      content: kept.length > 0 && share < 1 ? undefined : contentOf(sources),
+      content: (kept.length > 0 && share < 1 ? undefined : contentOf(sources)) ?? madeUp,
       unknownKeys,
       seen: drafts[0]?.seen,
       copies: drafts.length > 0 ? undefined : Math.max(...old.map(({ copies, number }) => copies ?? number)),

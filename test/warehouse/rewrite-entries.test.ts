@@ -39,13 +39,24 @@ test.each([
 });
 
 test('what the content shows is added up, and unknown if it is unknown of one, or if some blocks left', () => {
-  const old = [entryOf(1, { content: { agrees: 5, 'no-cells': 1 } }), entryOf(2, { content: { agrees: 7 } })];
-  expect(rewritten({ old, keep: ALL }).content).toEqual({ agrees: 12, 'no-cells': 1 });
+  const old = [entryOf(1, { content: { agrees: 5, corrected: 1 } }), entryOf(2, { content: { agrees: 7 } })];
+  expect(rewritten({ old, keep: ALL }).content).toEqual({ agrees: 12, corrected: 1 });
   expect(rewritten({ old: [...old, entryOf(3)], keep: [{ from: 10, to: 39 }] }).content).toBeUndefined();
   expect(rewritten({ old, keep: [{ from: 10, to: 28 }] }).content).toBeUndefined();
   expect(rewritten({ old: old.slice(0, 1), keep: [{ from: 10, to: 18 }] }).content).toBeUndefined();
   const read = [readOf(10, { content: { agrees: 2 } })];
   expect(rewritten({ old: old.slice(0, 1), keep: [], read }).content).toEqual({ agrees: 2 });
+});
+
+test('made-up hashes stay made up in each part of an entry, and beside rows of which nothing is known', () => {
+  const old = [entryOf(1, { content: { 'no-cells': 40 } }), entryOf(2)];
+  expect(rewritten({ old: old.slice(0, 1), keep: [{ from: 10, to: 14 }] }).content).toEqual({ 'no-cells': 20 });
+  expect(rewritten({ old, keep: ALL }).content).toEqual({ 'no-cells': 40 });
+  const few = [entryOf(1, { content: { agrees: 9, 'no-cells': 1 } })];
+  expect(rewritten({ old: few, keep: [{ from: 10, to: 11 }] }).content).toEqual({ 'no-cells': 1 });
+  const read = [readOf(15, { content: { 'no-cells': 3 } })];
+  expect(rewritten({ old: [entryOf(1)], keep: [{ from: 10, to: 14 }], read }).content).toEqual({ 'no-cells': 3 });
+  expect(rewritten({ old: few, keep: [], read: [readOf(15)] }).content).toBeUndefined();
 });
 
 test('requests of kept blocks are their share of those before, and those of read blocks are added', () => {

@@ -2,8 +2,7 @@ import { greatest, type Span, subtractSpans, totalSize, unionSpans } from '../..
 import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { spansOf } from '../ledger/done-spans.ts';
-import { hasMadeUpHashes } from '../query/coverage.ts';
+import { hasMadeUpHashes, spansOf } from '../ledger/done-spans.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { daysOf, MergedSize, type OpenGroup, pack } from './merge-group.ts';

@@ -88,3 +88,8 @@ export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, 
   const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');
   return subtractSpans(doneSpans(ledger, pipeline), doneSpans(proven, pipeline));
 }
+
+/** True for an entry with transactions whose hashes are not those of cells: nothing was compared with them. */
+export function hasMadeUpHashes({ content }: Pick<LedgerEntry, 'content'>): boolean {
+  return (content?.['no-cells'] ?? 0) > 0;
+}

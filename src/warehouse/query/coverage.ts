@@ -13,7 +13,7 @@ import { isEphemeral, isFinal, isOfNow, type PipelineDef, proofOf } from '../../
 import type { LeftOut } from '../../declare/table.ts';
 import { dateIn } from '../file-layout.ts';
 import { newestOf } from '../ledger/copied-rows.ts';
-import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
+import { doneSpans, hasMadeUpHashes, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader } from '../reader.ts';
 import type { CopiedRows, LedgerEntry, Store } from '../store.ts';
@@ -106,11 +106,6 @@ export function coverage(contents: Contents, pipeline: PipelineDef, spans?: read
     ['not exported', isOfNow(pipeline) ? [] : within],
   ]);
   return { proven: subtractSpans(done, spansIn(unproven)), unproven, missing };
-}
-
-/** True for an entry with transactions whose hashes are not those of cells: nothing was compared with them. */
-export function hasMadeUpHashes({ content }: LedgerEntry): boolean {
-  return (content?.['no-cells'] ?? 0) > 0;
 }
 
 function forgottenBy(removed: readonly ForgottenSpans[], by: ForgottenSpans['by']): readonly Span[] {
