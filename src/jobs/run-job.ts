@@ -288,13 +288,19 @@ function willBeRetried({ state, trigger }: JobRecord, error: unknown): boolean {
   return state === 'failed' && trigger !== 'manual' && isTransient(error);
 }
 
-/** True if a scheduled run fails with the same code as in the last attempt that sent a notification. */
-function isRepeated({ state, trigger, due, error }: JobRecord, records: readonly JobRecord[]): boolean {
-  if (state !== 'failed' || trigger === 'manual') return false;
+/** True if a scheduled run fails in the same way as in the last attempt that sent a notification. */
+function isRepeated(record: JobRecord, records: readonly JobRecord[]): boolean {
+  if (record.state !== 'failed' || record.trigger === 'manual') return false;
   const before = records.findLast(
-    (record) => record.due === due && record.state === 'failed' && record.steps.some(isSentNotice),
+    ({ due, state, steps }) => due === record.due && state === 'failed' && steps.some(isSentNotice),
   );
-  return before !== undefined && before.error?.code === error?.code;
+  return before !== undefined && failureOf(before) === failureOf(record);
+}
+
+/** The code and the failed steps of a run. Messages have numbers that differ each time. */
+function failureOf({ error, steps }: JobRecord): string {
+  const failed = steps.filter(({ kind, status }) => kind !== 'notify' && status === 'failed');
+  return JSON.stringify([error?.code, ...failed.map(({ kind, name }) => [kind, name])]);
 }
 
 function isSentNotice({ kind, status }: StepResult): boolean {

@@ -568,6 +568,24 @@ notify:
     expect(told).toEqual(['denied, for good']);
   });
 
+  test('of a failure are sent again if another step fails with the same code, not if only numbers differ', async () => {
+    const job = await freshPlace().job(
+      `${HEAD}range: yesterday\nchecks: [unique_keys, not_null]\nnotify: [{command: [on-failure]}]\n`,
+    );
+    const told: string[] = [];
+    const failAt = async (failed: string, offenders: number): Promise<void> => {
+      const runChecks: FakeActions['runChecks'] = async () =>
+        ['unique_keys', 'not_null'].map((name) => ({ name, offenders, status: name === failed ? 'failed' : 'passed' }));
+      const notify = async (): Promise<void> => void told.push(`${failed}, ${offenders} rows`);
+      await runFaked(job, { runChecks, notify }, { trigger: 'schedule' });
+    };
+    await failAt('unique_keys', 3);
+    await failAt('unique_keys', 5);
+    await failAt('not_null', 5);
+    await failAt('not_null', 7);
+    expect(told).toEqual(['unique_keys, 3 rows', 'not_null, 5 rows']);
+  });
+
   test('an address of a webhook is in no record, only its host', async () => {
     const secret = `${HEAD}range: yesterday\nnotify: [{webhook: 'https://hooks.example.org/s3cr3t', on: always}]\n`;
     const { record } = await freshPlace().run(secret);
