@@ -40,11 +40,13 @@ export interface Troubles {
   readonly kills: number;
   /** The machine loses its power: all processes die, and what was not synced. */
   readonly powerLosses: number;
-  /** The machine sleeps for hours before a call. */
+  /** The machine sleeps for hours before a call, unless it has just woken: no step of a commit takes more than a day. */
   readonly sleeps: number;
 }
 
 export const NONE: Troubles = { fails: 0, loses: 0, kills: 0, powerLosses: 0, sleeps: 0 };
+
+const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
 /** A promise of the simulation was broken. */
 export class Broken extends Error {}
@@ -73,6 +75,7 @@ export class World {
   readonly #tell: ((line: string) => void) | undefined;
   #waiting: Call[] = [];
   #timers: Timer[] = [];
+  #wokeAt = 0;
   #pids = 100;
   #ids = 0;
 
@@ -194,7 +197,10 @@ export class World {
     if (call === undefined) return;
     this.calls++;
     this.now += random.happens(0.02) ? random.within(1000, 60_000) : random.within(1, 40);
-    if (random.happens(troubles.sleeps)) this.now += random.within(1, 20) * 3_600_000;
+    if (random.happens(troubles.sleeps) && this.now - this.#wokeAt >= 2 * MINUTE_MS) {
+      this.now += random.within(1, 20) * HOUR_MS;
+      this.#wokeAt = this.now;
+    }
     if (random.happens(troubles.powerLosses)) return this.#losePower();
     const { process, name } = call;
     this.#running = process;
