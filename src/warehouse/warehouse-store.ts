@@ -72,10 +72,13 @@ class Committer {
       const pipeline = pipelines.find(({ name }) => name === part.draft.pipeline);
       return { ...part, declared: pipeline && serializePipeline(pipeline) };
     });
+    const draft = (): readonly DraftedEntry[] => this.#draft(due, new Set([...(this.#writer.rivals ?? []), ...others]));
     try {
+      // Refuses what is known to be wrong before any file is in its place. Others can commit until an entry is put.
+      draft();
       await this.#writer.place(due);
       for (;;) {
-        const drafted = this.#draft(due, new Set([...(this.#writer.rivals ?? []), ...others]));
+        const drafted = draft();
         const count = await this.#writer.put(drafted);
         if (count === drafted.length) {
           await this.#writer.settle(drafted);

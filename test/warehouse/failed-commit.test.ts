@@ -67,3 +67,13 @@ test('a writer whose commit failed after its entry was there has the rows, and g
   await commitItems(store, 10, 19);
   expect(await countItems(store)).toMatchObject({ rows: 20, distinct: 20 });
 });
+
+test('a refused commit puts no files into their places', async () => {
+  const path = freshPath('parquet');
+  const steps: string[] = [];
+  const store = await openTestStore(path, { onStep: async (step) => void steps.push(step) });
+  const staged = await stageItems(store, { from: 0, to: 9 });
+  const draft = draftOf({ from: 0, to: 9 }, { supersedes: ['e00000000009'] });
+  await expect(store.commit(staged, draft)).rejects.toThrow('e00000000009');
+  expect(steps).not.toContain('move file');
+});
