@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -82,6 +82,23 @@ test('a copy of a folder whose files are merged meanwhile has all of them', asyn
   expect(await merging).toMatchObject({ merged: 1 });
   const reader = await openTestReader(to);
   expect(await countItems(reader)).toEqual({ rows: 200, distinct: 200, parts: 400 });
+});
+
+test('a copy of a folder whose files are merged and collected meanwhile has the merged ones', async () => {
+  const [from, to, later] = [freshPlace('folder'), freshPlace('folder'), freshPlace('folder')];
+  await addItems(from, ...tens(20));
+  cpSync(from, later, { recursive: true });
+  await compact(later);
+  await withStore(later, (store) => store.clearSuperseded(), { graceMs: 0 });
+  const onEvent = (): void => {
+    if (!existsSync(later)) return;
+    rmSync(from, { recursive: true });
+    renameSync(later, from);
+  };
+  expect(await copyWarehouse({ from, to, effects: realEffects, onEvent })).toMatchObject({ complete: true, entry: 21 });
+  const reader = await openTestReader(to);
+  expect(await countItems(reader)).toEqual({ rows: 200, distinct: 200, parts: 400 });
+  expect(await contentOf(to)).toEqual(await contentOf(from));
 });
 
 test('a copy that is ended between its entries cannot be opened, instead of naming files that nobody has', async () => {

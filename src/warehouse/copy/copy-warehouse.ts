@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import { failedWith } from '../../core/failed-with.ts';
 import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
@@ -136,44 +135,57 @@ async function requirePrefix(source: CopyEnd, target: CopyEnd, to: string): Prom
   return last + 1;
 }
 
-/** Copies the data files that entries in force name. */
+/**
+ * Copies the data files that entries in force name. If a file cannot be read because a writer of the source has superseded it meanwhile, goes
+ * on with those that are in force now.
+ */
 async function copyFiles(
   source: CopyEnd,
   target: CopyEnd,
   { stop, onEvent }: CopyOptions,
 ): Promise<Pick<CopyReport, 'files' | 'bytes' | 'present' | 'complete'>> {
-  const all = filesIn(source.ledger.entries.effective);
   const scratch = await mkdtemp(join(tmpdir(), 'tonlake-copy-'));
   const queue = new PQueue({ concurrency: CONCURRENCY });
-  let [files, bytes, present] = [0, 0, 0];
+  const done = new Set<string>();
+  const missing = (): readonly TableFile[] =>
+    filesIn(source.ledger.entries.effective).filter(({ path }) => !done.has(path));
+  let [files, bytes, total] = [0, 0, 0];
   const copyOne = async (file: TableFile): Promise<void> => {
     if (stop?.aborted === true) return;
-    if (await hasFile(target.backend, file)) {
-      present++;
-      return;
-    }
-    const copy = async (): Promise<void> => {
-      const local = await fetchFile(source.backend, file, join(scratch, file.path.replaceAll('/', '-')));
+    const { path } = file;
+    if (!(await hasFile(target.backend, file))) {
+      const local = await fetchFile(source.backend, file, join(scratch, path.replaceAll('/', '-')));
       await target.backend.put(file, local);
       if (local.startsWith(scratch)) await rm(local, { force: true });
+      files++;
+      bytes += file.bytes;
+      onEvent?.({ event: 'copied', path, bytes: file.bytes, done: done.size + 1, files: total });
+    }
+    done.add(path);
+  };
+  /** @returns the first failure; no further files are copied then */
+  const copyAll = async (): Promise<{ readonly path: string; readonly error: unknown } | undefined> => {
+    const [all, failures] = [missing(), new Map<string, unknown>()];
+    total = done.size + all.length;
+    const fail = (path: string, error: unknown): void => {
+      failures.set(path, error);
+      queue.clear();
     };
-    await copy().catch((error: unknown) => {
-      // A writer of the source has superseded and moved the file.
-      if (!failedWith(error, 'ENOENT')) throw error;
-      return copy();
-    });
-    files++;
-    bytes += file.bytes;
-    onEvent?.({ event: 'copied', path: file.path, bytes: file.bytes, done: files + present, files: all.length });
+    for (const file of all) queue.add(() => copyOne(file).catch((error: unknown) => fail(file.path, error)));
+    await queue.onIdle();
+    const [first] = failures;
+    return first && { path: first[0], error: first[1] };
   };
   try {
-    await queue.addAll(all.map((file) => () => copyOne(file)));
+    for (let failed = await copyAll(); failed !== undefined; failed = await copyAll()) {
+      const { path, error } = failed;
+      await source.ledger.refresh();
+      if (missing().some((file) => file.path === path)) throw error;
+    }
   } finally {
-    queue.clear();
-    await queue.onIdle();
     await rm(scratch, { recursive: true, force: true });
   }
-  return { files, bytes, present, complete: files + present === all.length };
+  return { files, bytes, present: done.size - files, complete: missing().length === 0 };
 }
 
 /** True if the backend has this file with the committed bytes. */

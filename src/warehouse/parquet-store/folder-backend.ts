@@ -35,12 +35,8 @@ export function folderBackend(path: string): Backend {
       return { instance, close: () => instance.close() };
     },
     sizeOf: async (file) => (await statIfAny(join(path, file)))?.size,
-    sumOf: (file) => sumFile(pathOf(file)),
-    download: async (file) => {
-      const local = pathOf(file);
-      const sum = await sumFile(local);
-      return sum && { local, sum };
-    },
+    sumOf: async (file) => (await findFile(path, file))?.sum,
+    download: (file) => findFile(path, file),
     put: async (file, local) => {
       const draft = join(stage, `copy-${realEffects.freshId()}`);
       const to = join(path, file.path);
@@ -78,6 +74,15 @@ export function folderBackend(path: string): Backend {
         for (const folder of folders) await syncPath(folder);
       }),
   };
+}
+
+/** A data file, wherever it lies now. */
+async function findFile(warehouse: string, file: string): ReturnType<Backend['download']> {
+  const local = placeOf(warehouse, file);
+  const sum = await ifAny(sumFile(local));
+  if (sum !== undefined) return { local, sum };
+  // It may just have been superseded, and moved.
+  return placeOf(warehouse, file) === local ? undefined : findFile(warehouse, file);
 }
 
 /** Makes the folders of a warehouse. @throws {StoreError} `wrong-path` */
