@@ -5,17 +5,23 @@ import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
-import { ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
+import { ifAny, lacksLinks, listFolder, statIfAny, writeSynced } from './disk.ts';
 import { markSchema, readMark, readProcessState } from './process-liveness.ts';
 
-/** Attempts and pauses for reading an empty lock file again. */
-const EMPTY_LOOKS = 50;
-const EMPTY_MS = 10;
+/** Attempts and pauses for reading an incomplete lock file again. It is written in milliseconds, so its writer was killed after that. */
+const LOOKS = 150;
+const LOOK_MS = 10;
 
 const ownerSchema = markSchema.extend({ id: z.string(), since: z.string(), command: z.string() });
 
 /** Who wrote a lock file. */
 type LockOwner = Readonly<z.infer<typeof ownerSchema>>;
+
+/** A process that was killed while it wrote a lock file, where there are no hard links. */
+interface KilledOwner {
+  readonly id: string;
+  readonly isKilled: true;
+}
 
 /** Who holds a lock. */
 export interface LockHolder extends LockOwner {
@@ -113,7 +119,8 @@ export class BusyError extends StoreError {
 }
 
 /** The owner, unless its process is gone. */
-async function holderOf(owner: LockOwner, path: string): Promise<LockHolder | undefined> {
+async function holderOf(owner: LockOwner | KilledOwner, path: string): Promise<LockHolder | undefined> {
+  if ('isKilled' in owner) return undefined;
   const fate = await readProcessState(owner, { path: dirname(path), since: owner.since });
   return fate === 'gone' ? undefined : { ...owner, isElsewhere: fate === 'elsewhere' };
 }
@@ -147,8 +154,8 @@ async function clearLine(path: string): Promise<void> {
 }
 
 /** The owner in the lock file, and its successors. */
-async function readLine(path: string): Promise<readonly LockOwner[]> {
-  const line: LockOwner[] = [];
+async function readLine(path: string): Promise<readonly (LockOwner | KilledOwner)[]> {
+  const line: (LockOwner | KilledOwner)[] = [];
   let owner = await readOwner(path);
   while (owner !== undefined) {
     line.push(owner);
@@ -157,22 +164,26 @@ async function readLine(path: string): Promise<readonly LockOwner[]> {
   return line;
 }
 
-async function readOwner(path: string): Promise<LockOwner | undefined> {
-  let text = await ifAny(readFile(path, 'utf8'));
-  // Without hard links, a file exists a moment before its text.
-  for (let look = 0; text === '' && look < EMPTY_LOOKS; look++) {
-    await delay(EMPTY_MS);
-    text = await ifAny(readFile(path, 'utf8'));
+async function readOwner(path: string): Promise<LockOwner | KilledOwner | undefined> {
+  for (let look = 0; ; look++) {
+    const text = await ifAny(readFile(path, 'utf8'));
+    if (text === undefined) return undefined;
+    try {
+      return ownerSchema.parse(JSON.parse(text));
+    } catch (error) {
+      if (text.endsWith('\n')) throw unknownLock(path, error);
+      // Without hard links, a file exists a moment before its text.
+      if (look === LOOKS) return { id: `killed-${(await statIfAny(path))?.mtimeMs}`, isKilled: true };
+      await delay(LOOK_MS);
+    }
   }
-  if (text === undefined) return undefined;
-  try {
-    return ownerSchema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new StoreError(`store: lock file ${path} cannot be read`, {
-      hint: 'if no tonlake process is running, remove it',
-      cause: error,
-    });
-  }
+}
+
+function unknownLock(path: string, cause: unknown): StoreError {
+  return new StoreError(`store: lock file ${path} cannot be read`, {
+    hint: 'if no tonlake process is running, remove it',
+    cause,
+  });
 }
 
 /** Links a file to a second name, if that is free. */
@@ -189,7 +200,8 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   if (text === undefined) return false;
   try {
     await writeSynced(to, text);
-    return true;
+    // Another process takes over a file that stays incomplete, as after a kill, while this one is stopped.
+    return (await ifAny(readFile(to, 'utf8'))) === text;
   } catch (error) {
     if (failedWith(error, 'EEXIST')) return false;
     throw error;

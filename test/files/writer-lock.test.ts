@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
-import { readLockHolder, takeLock } from '../../src/files/writer-lock.ts';
+import { type Lock, readLockHolder, takeLock } from '../../src/files/writer-lock.ts';
 import { freshFolder } from '../scratch.ts';
 import { withoutLinks } from '../warehouse/filesystem.ts';
 import { listAll } from '../warehouse/warehouses.ts';
@@ -117,10 +117,38 @@ test.skipIf(!canUnshare)('a process of another PID namespace does not take the l
   await first.stop();
 });
 
-test('a lock file that says nothing is an error that names it', async () => {
+test('a lock file that says something else is an error that names it', async () => {
   const path = join(freshFolder(), '_lock');
-  await writeFile(path, '');
+  await writeFile(path, '{"locked": true}\n');
   await expect(take(path)).rejects.toThrow(`store: lock file ${path} cannot be read`);
+});
+
+test.each(['', '{"id":"x","pi'])(
+  'the lock of a process that was killed while it wrote %j is taken over',
+  async (text) => {
+    const path = join(freshFolder(), '_lock');
+    await writeFile(path, text);
+    let takers: readonly PromiseSettledResult<Lock>[] = [];
+    await withoutLinks(async () => {
+      takers = await Promise.allSettled([take(path), take(path), take(path)]);
+    });
+    expect(takers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const taker of takers) {
+      if (taker.status === 'rejected') expect(taker.reason).toMatchObject({ code: 'busy' });
+      else await taker.value.release();
+    }
+    expect(await listAll(join(path, '..'))).toEqual([]);
+  },
+);
+
+test('a lock file that is still being written is waited for', async () => {
+  const path = join(freshFolder(), '_lock');
+  await writeFile(path, '{"id":');
+  const taking = take(path);
+  taking.catch(() => {});
+  await realEffects.sleep(100);
+  await writeFile(path, `${JSON.stringify({ ...owner, ...(await readMark()) })}\n`);
+  await expect(taking).rejects.toMatchObject({ code: 'busy' });
 });
 
 /** Takers that come at the same time, in rounds: a free lock, a dead owner, one with a successor that was killed as well. */
