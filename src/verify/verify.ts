@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { isOutOfMemory, rethrowAccessError, StoreError, shortMessage } from '../core/errors.ts';
-import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
+import { greatest, haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
@@ -132,7 +132,11 @@ export async function inspectWarehouse<T>(
     const declarations = await auditDeclarations(warehouse, registry);
     const broken = declarations.map(findingOf);
     for (const finding of [...warehouse.faults, ...broken, ...(await findLost(warehouse, registry))]) report(finding);
-    const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
+    // Blocks are forgotten by the last entry of a commit, which is never in force, but puts the others in force.
+    const newest = greatest(
+      [...warehouse.entries, ...warehouse.forgotten].map(({ number }) => number),
+      0,
+    );
     // A ledger that is shorter than before belongs to another warehouse.
     const since = proven === undefined || proven.entry > newest ? 0 : proven.entry;
     const limits = await limitTo(warehouse, registry, { range, since }, report);

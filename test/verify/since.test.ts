@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse, type ProvenLedger } from '../../src/warehouse/index.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
-import { copyOf, entriesOf, exportWarehouse, replaceRows, rewrite, verify } from './support.ts';
+import { copyOf, entriesOf, exportWarehouse, ledgerFiles, replaceRows, rewrite, verify } from './support.ts';
 
 const sandbox = await startTestSandbox();
 /** In three commits for each pipeline. */
@@ -68,6 +69,14 @@ test('what was exported since is read, also by who knows the number of the entry
     const { report } = await verify(path, { since: { ...since, digest } });
     expect(report).toMatchObject({ proven: true, entries: 2, spans: { transactions: [{ from: 1160, to: 1169 }] } });
   }
+});
+
+test('a state after some blocks were forgotten ends with the entry that says so', async () => {
+  const path = copyOf(made);
+  await forgetRange({ warehouse: path, pipelines: ['transactions'], range: '1150:1159' });
+  const since = await prove(path);
+  expect(since.entry).toBe(ledgerFiles(path).length);
+  expect((await verify(path, { since })).report).toMatchObject({ proven: true, entries: 0, ...nothingNew(since) });
 });
 
 test('a ledger that is shorter than the proven one is verified from its start', async () => {

@@ -39,9 +39,9 @@ beforeAll(async () => {
   await store.close();
 }, 120_000);
 
-/** The state of the warehouse when an entry was the last one. */
-function provenAt(number: number): ProvenLedger {
-  const entries = Array.from({ length: number }, (_, at) => entryOf(made, at + 1));
+/** The state of a warehouse when an entry was the last one. */
+function provenAt(number: number, path = made): ProvenLedger {
+  const entries = Array.from({ length: number }, (_, at) => entryOf(path, at + 1));
   const gone = new Set(entries.flatMap(({ supersedes }) => supersedes));
   return { entry: number, digest: digestOf(entries.filter(({ id }) => !gone.has(id))) };
 }
@@ -106,4 +106,20 @@ describe.each([20, 59, 80, 102])('a ledger that was proven up to entry %i', (num
     expect(faults).toEqual(['checkpoint-wrong 100']);
     expect(numbers).toEqual((await inspect(made)).numbers);
   });
+});
+
+test('a ledger that was proven when some rows of an entry had been removed is read from the checkpoint', async () => {
+  const path = copyOf(made);
+  const store = await openTestStore(path);
+  const id = realEffects.freshId();
+  const supersedes = [id, entryOf(path, 3).id];
+  const forgotten = draftOf({ from: 10, to: 19 }, { scope: 'forgotten', forgotten: { by: 'command' }, supersedes });
+  await store.commitTogether([
+    { staged: { id: realEffects.freshId(), tables: {} }, draft: draftOf({ from: 0, to: 9 }) },
+    { staged: { id, tables: {} }, draft: forgotten },
+  ]);
+  await store.close();
+  const [expected, proven] = [await inspect(path), provenAt(105, path)];
+  for (let at = 1; at <= 100; at++) spoil(path, at);
+  expect(await inspect(path, proven)).toEqual(expected);
 });

@@ -291,12 +291,12 @@ export class Entries {
     this.#completeSince = Math.max(this.#completeSince, recent);
   }
 
-  /** Starts from a checkpoint. */
-  restore({ number, since, published, entries }: Checkpoint): void {
+  /** Starts from a checkpoint. @param areInForce true if its entries are all in force, so that their commits are complete. Default false */
+  restore({ number, since, published, entries }: Checkpoint, areInForce = false): void {
     this.#completeSince = since;
     this.#retainedFor = published;
     for (const entry of entries) this.add(entry);
-    const recent = this.#recent();
+    const recent = areInForce ? number + 1 : this.#recent();
     // Older commits of several entries are complete, but their last entry may have been left out.
     for (const { number, commitWith } of entries) {
       if (commitWith !== undefined && number < recent) this.#ids.add(commitWith);

@@ -8,7 +8,7 @@ import type { LedgerFolder } from './ledger-folder.ts';
 
 /** A state of a ledger that `verify` has proven. */
 export interface ProvenLedger {
-  /** Number of the newest entry in force. */
+  /** Number of the newest entry, which may be one that records removed rows. */
   readonly entry: number;
   /** {@link digestOf} the entries in force. */
   readonly digest: string;
@@ -33,7 +33,7 @@ export async function readSince(ledger: LedgerFolder, { entry, digest }: ProvenL
     const before = inForceAt(entries, entry);
     if (digestOf(before) !== digest) return false;
     const expected = new Entries();
-    expected.restore({ number: entry, since: entry + 1, published: [], entries: before });
+    expected.restore({ number: entry, since: entry + 1, published: [], entries: before }, true);
     for (const later of await ledger.readAfter(entry)) expected.add(later);
     return isDeepStrictEqual(entries.effective, expected.effective);
   } catch (error) {
