@@ -4,7 +4,6 @@ import { suggest } from '../core/suggest.ts';
 import { formatTime } from '../core/time-zone.ts';
 import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
-import { shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
@@ -30,7 +29,7 @@ export async function listJobs(context: Context<ListFlags>, paths: readonly stri
   const rows: (readonly string[])[] = [];
   for (const { job, history, records } of opened) {
     const last = records.at(-1);
-    const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
+    const state = last === undefined ? 'never ran' : await history.stateOf(last);
     const next = job.schedule?.times.after(now);
     const lastRun = last === undefined ? undefined : { due: last.due, state };
     context.print({ ...summaryOf(job, next), lastRun }, () => '');
@@ -52,7 +51,7 @@ async function showJob(context: Context, one: OpenedJob, now: number, limit: num
   const { job, history } = one;
   const next = job.schedule?.times.after(now);
   const records = one.records.slice(-limit);
-  const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
+  const stateOf = (record: JobRecord): Promise<string> => history.stateOf(record);
   const runs = await Promise.all(records.map(async (record) => ({ ...record, state: await stateOf(record) })));
   const table = await describeHistory(records, stateOf);
   context.print({ ...summaryOf(job, next), runs }, () => `${describeJob(job, next)}${table}`);

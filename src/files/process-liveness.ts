@@ -59,23 +59,31 @@ export async function readMark(pid = process.pid, system = realSystem): Promise<
   return { pid, startedAt: (await readStart(pid, system)) ?? '', ...(await readPlace(system)) };
 }
 
+/** Where, and when, a process left its mark. */
+interface LeftMark {
+  /** A file or folder beside it; undefined in an object store, which other machines of the same name may share. */
+  readonly path?: string;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
 /**
  * Finds out whether the process that left its mark in a file is still running.
  *
  * A pid means nothing in another container, even on the same machine. Processes from before a reboot are gone; but two machines can have
  * the same name and share a disk, so that is assumed only if the file is on a local disk and older than the boot.
- *
- * @param since ISO 8601: when the mark was written
  */
 export async function readProcessState(
   mark: ProcessMark,
-  { path, since }: { readonly path: string; readonly since: string },
+  { path, since }: LeftMark,
   system = realSystem,
 ): Promise<ProcessState> {
   const here = await readPlace(system);
   if (mark.host !== here.host) return 'elsewhere';
-  if (mark.bootId !== undefined && mark.bootId !== here.bootId) {
-    if (here.bootId === undefined) return 'elsewhere';
+  if (mark.bootId === undefined) {
+    if (path === undefined) return 'elsewhere';
+  } else if (mark.bootId !== here.bootId) {
+    if (here.bootId === undefined || path === undefined) return 'elsewhere';
     const isOlder = Date.parse(since) < Date.now() - system.uptimeMs();
     return isOlder && (await isOnOwnDisk(path, system)) ? 'gone' : 'elsewhere';
   }

@@ -1,9 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
-import { readProcessState } from '../files/process-liveness.ts';
 import { yamlFiles } from '../files/yaml-files.ts';
-import type { JobRecord } from './run-record.ts';
 
 /** Default folders of jobs. */
 const PLACES = ['jobs', 'pipelines/jobs'];
@@ -31,13 +29,4 @@ function noJobs(path: string, why: string, cause: unknown): UsageError {
     `job files end in .yaml; create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && ${suggest('job list', 'jobs')}`,
     { cause },
   );
-}
-
-/** The state of a record to show: a run whose process is gone was killed. @param folder of the record */
-export async function shownState(record: JobRecord, folder: string): Promise<string> {
-  if (record.state !== 'running' && record.state !== 'publishing') return record.state;
-  const last = record.attempts.at(-1);
-  if (last === undefined) return 'killed';
-  const fate = await readProcessState(last.owner, { path: folder, since: last.startedAt });
-  return fate === 'gone' ? 'killed' : record.state;
 }

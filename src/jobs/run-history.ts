@@ -7,13 +7,14 @@ import { jsonAs } from '../core/json-as.ts';
 import { greatest } from '../core/span.ts';
 import { ifAny, listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
+import { readProcessState } from '../files/process-liveness.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { type Lease, takeLease } from '../objects/lease.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import { openS3Store } from '../objects/s3-store.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
-import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
+import { dueId, isOver, type JobRecord, type JobState, recordSchema } from './run-record.ts';
 
 /** Maximum number of records per job; the oldest are removed first. */
 const MAX_RECORDS = 1000;
@@ -118,6 +119,15 @@ export class JobHistory {
     await this.#mirror?.pull();
     const names = (await this.#names()).filter((name) => partsOf(name)[0] === dueId(due));
     return Promise.all(names.map((name) => this.#readOne(name)));
+  }
+
+  /** The state of a record to show: a run whose process is gone was killed. */
+  async stateOf({ state, attempts }: JobRecord): Promise<JobState | 'killed'> {
+    if (state !== 'running' && state !== 'publishing') return state;
+    const last = attempts.at(-1);
+    if (last === undefined) return 'killed';
+    const place = this.#mirror === undefined ? { path: this.folder } : {};
+    return (await readProcessState(last.owner, { ...place, since: last.startedAt })) === 'gone' ? 'killed' : state;
   }
 
   /** Writes or replaces a record. */

@@ -74,10 +74,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 
 /** True if the process is gone, or has not renewed its lease in time. */
 async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHolder): Promise<boolean> {
-  const { bootId } = await readMark();
-  // Another machine can have the same name, so only a pid of this boot tells that its process is gone.
-  const isOfThisBoot = bootId !== undefined && holder.bootId === bootId;
-  if (isOfThisBoot && (await readProcessState(holder, { path: '/', since: holder.since })) === 'gone') return true;
+  if ((await readProcessState(holder, { since: holder.since })) === 'gone') return true;
   const renewedAt = (await putTimes(objects, key)).get(key);
   // A new object shows the current time of the store.
   const probe = `${key}.now-${effects.freshId()}`;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { intersectSpans, totalSize } from '../core/span.ts';
 import { listFolder, statIfAny } from '../files/disk.ts';
 import { daysText } from '../jobs/job-range.ts';
-import { shownState } from '../jobs/list-jobs.ts';
 import { JobHistory, jobsFolder } from '../jobs/run-history.ts';
 import { logPath } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
@@ -51,7 +50,7 @@ function timeOf({ startedAt, due }: RunItem): string {
 /** A run as the pages show it. A run whose process is gone is `killed`. */
 export async function runItem(
   record: JobRecord,
-  { folder }: JobHistory,
+  history: JobHistory,
   pipelines?: readonly PipelineStatus[],
 ): Promise<RunItem> {
   const { job, id, due, attempts, steps, error, trigger, range } = record;
@@ -60,7 +59,7 @@ export async function runItem(
     first === undefined || last?.endedAt === undefined
       ? null
       : (Date.parse(last.endedAt) - Date.parse(last.startedAt)) / 1000;
-  const state = await shownState(record, folder);
+  const state = await history.stateOf(record);
   return {
     job,
     id,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMark, readProcessState, type System } from '../../src/files/process-liveness.ts';
+import { type ProcessMark, readMark, readProcessState, type System } from '../../src/files/process-liveness.ts';
 
 const HOUR_MS = 3_600_000;
 const EXT4 = 0xef53;
@@ -85,6 +85,17 @@ test('a process from before the machine started is gone, where no other machine 
   expect(await fateOf(before, unknown, 2 * HOUR_MS)).toBe('elsewhere');
   // Another machine of the same name has left it while this one ran.
   expect(await fateOf(before, machine(), 1000)).toBe('elsewhere');
+});
+
+test('in an object store, which machines of one name may share, only a mark of this boot is judged', async () => {
+  const { bootId: _, ...unknown } = mark;
+  const since = new Date(0).toISOString();
+  const stateOf = (left: ProcessMark) => readProcessState(left, { since }, machine());
+  expect(await stateOf(mark)).toBe('running');
+  expect(await stateOf({ ...mark, pid: 8 })).toBe('gone');
+  for (const other of [unknown, { ...mark, bootId: 'boot-0' }]) {
+    expect(await stateOf({ ...other, pid: 8 })).toBe('elsewhere');
+  }
 });
 
 test('a mark of a process that cannot read /proc is judged by machine, number and start', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readMark } from '../../src/files/process-liveness.ts';
 import { JobHistory, lastBlock, unfinished } from '../../src/jobs/run-history.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import { dueId, type JobRecord } from '../../src/jobs/run-record.ts';
@@ -41,4 +42,18 @@ test('however many runs fail, the history knows how far the job came and what is
   expect(lastBlock(kept, ['transactions'])).toBe(300);
   expect(unfinished(kept)).toHaveLength(1);
   expect(readdirSync(history.folder)).toHaveLength(1003);
+});
+
+test('a run is shown as killed once its process is gone, or if it never began', async () => {
+  const history = await JobHistory.open(join(freshFolder(), 'w'), 'often');
+  const owner = await readMark();
+  const attempts = (startedAt: string) => [
+    { startedAt: new Date(START).toISOString(), owner: { ...owner, startedAt } },
+  ];
+  expect(await history.stateOf(record(0, { state: 'done' }))).toBe('done');
+  expect(await history.stateOf(record(0, { state: 'running' }))).toBe('killed');
+  expect(await history.stateOf(record(0, { state: 'running', attempts: attempts('never') }))).toBe('killed');
+  expect(await history.stateOf(record(0, { state: 'publishing', attempts: attempts(owner.startedAt) }))).toBe(
+    'publishing',
+  );
 });
