@@ -25,9 +25,13 @@ export interface LagEvent {
   readonly martsBehind?: number | undefined;
 }
 
+/** The work that waits: requests of the head and its blocks, a head without new blocks, or requests of older blocks. */
+export type Waiting = 'head' | 'new-blocks' | 'backfill';
+
 /** Something keeps the warehouse from catching up. Sent when it begins, and every five minutes while it lasts. */
 export interface WaitingEvent {
   readonly event: 'waiting';
+  readonly of: Waiting;
   /** Code of the error; `head-stands` or `head-back` if the source responds without new blocks. */
   readonly code: string;
   readonly message: string;
@@ -35,9 +39,10 @@ export interface WaitingEvent {
   readonly seconds: number;
 }
 
-/** The condition of the last {@link WaitingEvent} is over. */
+/** The condition of the last {@link WaitingEvent} of the same work is over. */
 export interface ResumedEvent {
   readonly event: 'resumed';
+  readonly of: Waiting;
   readonly code: string;
   /** Duration of the condition. */
   readonly seconds: number;

@@ -252,7 +252,7 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
   const loaders = openLoaders(store, false);
   try {
     const exporting: OpenExport = { ...following.exporting, loaders, session };
-    const outage = new Outage(effects, reporter.report);
+    const outage = new Outage(effects, reporter.report, 'backfill');
     const bounds = sessionBounds(session, effects);
     const parts = parseRange(options.backfill);
     const requested = await outage.waitOut(() => resolveRange(parts, bounds), stop, session);

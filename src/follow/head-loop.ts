@@ -65,8 +65,8 @@ export class HeadLoop {
     this.clock = new NetworkClock(exporting.effects);
     this.interval = new RoundInterval(options.lagMs);
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
-    this.outage = new Outage(exporting.effects, options.report);
-    this.stalledHead = new Outage(exporting.effects, options.report);
+    this.outage = new Outage(exporting.effects, options.report, 'head');
+    this.stalledHead = new Outage(exporting.effects, options.report, 'new-blocks');
     this.aliveAt = exporting.effects.monotonic();
   }
 

@@ -2,7 +2,7 @@ import type { Effects } from '../core/effects.ts';
 import { formatError, TonlakeError } from '../core/errors.ts';
 import { retry } from '../http/retry.ts';
 import type { Session } from '../http/session.ts';
-import type { FollowEvent } from './follow-event.ts';
+import type { FollowEvent, Waiting } from './follow-event.ts';
 
 /** Interval between two reports of the same condition. */
 const REPORT_MS = 300_000;
@@ -24,11 +24,13 @@ function isKeyError({ code }: TonlakeError): boolean {
 export class Outage {
   private readonly effects: Effects;
   private readonly report: (event: FollowEvent) => void;
+  private readonly of: Waiting;
   private current: { readonly code: string; readonly since: number; reportedAt: number } | undefined;
 
-  constructor(effects: Effects, report: (event: FollowEvent) => void) {
+  constructor(effects: Effects, report: (event: FollowEvent) => void, of: Waiting) {
     this.effects = effects;
     this.report = report;
+    this.of = of;
   }
 
   /**
@@ -65,7 +67,7 @@ export class Outage {
     const isNew = this.current?.code !== code;
     if (!isNew && now - (this.current?.reportedAt ?? now) < REPORT_MS) return;
     this.current = { code, since: this.current?.since ?? now, reportedAt: now };
-    this.report({ event: 'waiting', code, message, seconds: Math.round(nextMs / 1000) });
+    this.report({ event: 'waiting', of: this.of, code, message, seconds: Math.round(nextMs / 1000) });
   }
 
   /** Records success. */
@@ -73,6 +75,7 @@ export class Outage {
     if (this.current === undefined) return;
     const { code, since } = this.current;
     this.current = undefined;
-    this.report({ event: 'resumed', code, seconds: Math.round((this.effects.monotonic() - since) / 1000) });
+    const seconds = Math.round((this.effects.monotonic() - since) / 1000);
+    this.report({ event: 'resumed', of: this.of, code, seconds });
   }
 }

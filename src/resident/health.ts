@@ -1,4 +1,5 @@
 import type { Effects } from '../core/effects.ts';
+import type { Waiting } from '../follow/follow-event.ts';
 import type { FollowFigures, FollowStatus } from '../follow/follow-status.ts';
 import type { ResidentEvent } from './resident.ts';
 
@@ -49,7 +50,8 @@ export class Health {
   /** Time of the last activity of each running job. */
   readonly #progress = new Map<string, number>();
   #status: FollowStatus | undefined;
-  #waiting: string | undefined;
+  /** Why work waits; the newest reason is last. */
+  readonly #waiting = new Map<Waiting, string>();
   #isDraining = false;
 
   /** @param maxLagMs lag above which the head is not healthy; undefined if none is followed */
@@ -69,8 +71,8 @@ export class Health {
   }
 
   readonly see = (event: ResidentEvent): void => {
-    if (event.event === 'waiting') this.#waiting = event.message;
-    else if (event.event === 'resumed') this.#waiting = undefined;
+    if (event.event === 'waiting' || event.event === 'resumed') this.#waiting.delete(event.of);
+    if (event.event === 'waiting') this.#waiting.set(event.of, event.message);
     else if (event.event === 'draining') this.#isDraining = true;
     else if (event.event === 'watching') this.#set(event.job, { running: false, next: event.next });
     else if (event.event === 'begin') this.#set(event.job, { running: true, lastDue: event.due });
@@ -113,9 +115,10 @@ export class Health {
   #readHead(figures: FollowFigures | undefined): HeadHealth | undefined {
     if (this.#maxLagMs === undefined) return undefined;
     const maxLagSeconds = this.#maxLagMs / 1000;
-    if (figures === undefined) return { maxLagSeconds, waiting: this.#waiting };
+    const waiting = [...this.#waiting.values()].at(-1);
+    if (figures === undefined) return { maxLagSeconds, waiting };
     const { head, block, holes, oldestHole, seconds } = figures;
-    return { lagSeconds: seconds, maxLagSeconds, head, block, holes, oldestHole, waiting: this.#waiting };
+    return { lagSeconds: seconds, maxLagSeconds, head, block, holes, oldestHole, waiting };
   }
 
   #set(job: string, change: Partial<JobHealth>): void {

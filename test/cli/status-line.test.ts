@@ -81,11 +81,17 @@ test('an outage is told once where lines stay, not at each retry, and so is its 
   const { written, events, retry, pass } = eventsOn({ isTTY: false });
   retry();
   events.showFollow({
-    ...{ event: 'waiting', code: 'gateway-error', message: 'source head: 502 after 8 attempts', seconds: 1 },
+    ...{
+      event: 'waiting',
+      of: 'head',
+      code: 'gateway-error',
+      message: 'source head: 502 after 8 attempts',
+      seconds: 1,
+    },
   });
   retry();
   retry(30_000);
-  events.showFollow({ event: 'resumed', code: 'gateway-error', seconds: 340 });
+  events.showFollow({ event: 'resumed', of: 'head', code: 'gateway-error', seconds: 340 });
   events.showFollow(lag);
   pass(60);
   events.showFollow(lag);

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import type { Waiting } from '../../src/follow/follow-event.ts';
 import type { FollowFigures } from '../../src/follow/follow-status.ts';
 import { Health } from '../../src/resident/health.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
@@ -64,6 +65,22 @@ test('health is bad above the bound of the lag, before anything is proven, and w
   expect(stateOf({ seconds: 5.001 })).toBe('behind');
   expect(stateOf({ seconds: undefined, block: undefined })).toBe('starting');
   expect(stateOf({ silentMs: 600_001 })).toBe('hanging');
+});
+
+test('health names what the head waits for, also after the backfill has resumed', () => {
+  const health = new Health(realEffects, 5_000);
+  const wait = (of: Waiting, message: string) =>
+    health.see({ event: 'waiting', of, code: 'gateway-error', message, seconds: 1 });
+  const resume = (of: Waiting) => health.see({ event: 'resumed', of, code: 'gateway-error', seconds: 9 });
+  const waiting = () => health.read().waiting;
+  wait('head', 'source head: 502');
+  wait('backfill', 'source blocks: 502');
+  expect(waiting()).toBe('source blocks: 502');
+  resume('backfill');
+  expect(waiting()).toBe('source head: 502');
+  wait('head', 'source head: 503');
+  resume('head');
+  expect(waiting()).toBeUndefined();
 });
 
 test('a job whose step takes hours does not make a head unhealthy that goes on', () => {
