@@ -102,8 +102,9 @@ function describeFollowing(event: Exclude<FollowEvent, LagEvent> | DeliveryEvent
       return `note: mart ${event.mart} was not built: ${event.message}`;
     case 'backfill': {
       const { complete, from, to, missing } = event;
-      const state = complete ? 'complete' : `incomplete, ${formatCount(missing)} blocks are missing`;
-      return `backfill ${formatSpan({ from, to })}: ${state}`;
+      const blocks = formatSpan({ from, to });
+      if (complete) return `backfill ${blocks}: complete`;
+      return `backfill ${blocks}: incomplete, ${formatCount(missing)} blocks are missing; --backfill ${blocks} fetches the rest`;
     }
     case 'delivery-failed':
       return `${event.to}: ${event.message}; retrying until it is accepted`;

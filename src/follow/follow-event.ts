@@ -58,7 +58,7 @@ export interface ClockEvent {
   readonly message: string;
 }
 
-/** A backfill has ended. */
+/** A backfill has ended, or was stopped. If it is incomplete, these blocks continue it: a range such as `-1000:` means others by then. */
 export interface BackfillEvent {
   readonly event: 'backfill';
   readonly complete: boolean;

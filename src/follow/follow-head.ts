@@ -265,16 +265,18 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
       return isFull;
     };
     let missing = totalSize(spans);
-    for (let attempts = 0; missing > 0 && attempts < BACKFILL.attempts && !stop.aborted; ) {
-      const isFull = await outage.waitOut(exportOlder, stop, session);
-      steps.committed();
-      if (!isFull) attempts++;
-      missing = rounds.missing(exporting, spans);
-      if (!isFull && missing > 0 && attempts < BACKFILL.attempts) await effects.sleep(BACKFILL.pauseMs, stop);
+    try {
+      for (let attempts = 0; missing > 0 && attempts < BACKFILL.attempts && !stop.aborted; ) {
+        const isFull = await outage.waitOut(exportOlder, stop, session);
+        steps.committed();
+        if (!isFull) attempts++;
+        missing = rounds.missing(exporting, spans);
+        if (!isFull && missing > 0 && attempts < BACKFILL.attempts) await effects.sleep(BACKFILL.pauseMs, stop);
+      }
+    } finally {
+      const [first, last] = [spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0];
+      reporter.report({ event: 'backfill', complete: missing === 0, from: first, to: last, missing });
     }
-    if (stop.aborted) return;
-    const [first, last] = [spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0];
-    reporter.report({ event: 'backfill', complete: missing === 0, from: first, to: last, missing });
   } finally {
     await loaders.close();
   }

@@ -67,3 +67,20 @@ test('a backfill that fails ends the head, too', async () => {
   await expect(following).rejects.toThrow('2027-01-01');
   expect(reached).toBeLessThan(HEAD + 300);
 });
+
+test('a backfill that is stopped names the blocks that continue it', async () => {
+  const { effects, sandbox } = await startGrowing(30);
+  const options = { pipelines: ['blocks'], network: sandbox.url, effects, lagMs: 10_000, from: '-1:' };
+  sandbox.answer = ({ path, query, forward }) => {
+    const isOlder = path === '/masterchainBlockShardState' && Number(query.get('seqno')) < HEAD - 5;
+    return isOlder ? { status: 502, body: '' } : forward();
+  };
+  const { events } = await followUntil(({ event }) => event === 'waiting', {
+    ...options,
+    warehouse: join(freshFolder(), 'w'),
+    backfill: '-20:',
+  });
+  expect(events.filter(({ event }) => event === 'backfill')).toEqual([
+    { event: 'backfill', complete: false, from: HEAD - 19, to: HEAD - 1, missing: 19 },
+  ]);
+});
