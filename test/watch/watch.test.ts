@@ -233,6 +233,26 @@ test('a warehouse that is being written by another is told of once, and of again
   expect(report.rows['pending_traces']).toBeGreaterThan(0);
 });
 
+test.each([
+  [5_001, 3],
+  [100_001, 1],
+])('a watch beside a busy warehouse has %i rows for at most %i polls', async (traces, kept) => {
+  const warehouse = join(freshFolder(), 'w');
+  const { tables } = await loadRegistry();
+  const other = await openStore({ path: warehouse, network: sandbox.url, tables, pipelines: [], effects: realEffects });
+  const listed = Array.from({ length: traces }, (_, at) => ({ external_hash: `trace ${at}` }));
+  const body = JSON.stringify({ traces: listed });
+  sandbox.changeAnswers(({ path }) =>
+    path.startsWith('/pending') ? { status: 200, body: path === '/pendingTraces' ? body : '{}' } : undefined,
+  );
+  let polls = 0;
+  const onEvent = ({ event }: WatchEvent): void => void (event === 'poll' && polls++);
+  const watching = look(warehouse, { polls: 3, accounts: accounts.slice(0, 1), onEvent });
+  await expect(watching).rejects.toMatchObject({ code: 'busy' });
+  expect(polls).toBe(kept);
+  await other.close();
+});
+
 test('a warehouse into which the head is followed is refused at the start', async () => {
   const warehouse = join(freshFolder(), 'w');
   const { tables } = await loadRegistry();
