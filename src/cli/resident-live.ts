@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { parseRange } from '../chain/range.ts';
 import { movingPart } from '../chain/slice.ts';
 import { formatError } from '../core/errors.ts';
-import { groupBy } from '../core/group-by.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
 import type { Job } from '../jobs/job.ts';
@@ -12,7 +11,7 @@ import { describeRecord } from '../jobs/show-job.ts';
 import { Health } from '../resident/health.ts';
 import { type MetricsServer, parseMetricsAddress, serveMetrics } from '../resident/metrics-server.ts';
 import { type ResidentEvent, reside } from '../resident/resident.ts';
-import { sameName } from '../resident/schedule.ts';
+import { requireNames } from '../resident/schedule.ts';
 import { untilReachable } from '../resident/until-reachable.ts';
 import type { ScheduleEvent } from '../resident/warehouse-queue.ts';
 import type { Context, ContextFlags } from './context.ts';
@@ -150,10 +149,7 @@ class Operations {
     const address = parseMetricsAddress(text, metricsPublic);
     const { Metrics } = await import('../resident/metrics.ts');
     const scheduled = this.#jobs.filter(({ schedule }) => schedule !== undefined);
-    for (const [first, second] of groupBy(scheduled, ({ name }) => name).values()) {
-      if (first !== undefined && second !== undefined)
-        throw sameName([first, second], 'their metrics would be the same');
-    }
+    requireNames(scheduled, 'their metrics would be the same');
     const jobs = scheduled.map(({ name }) => name);
     const metrics = new Metrics(this.#health, { head: this.#isFollowing, jobs });
     for (const { warehouse, name } of this.#jobs) {

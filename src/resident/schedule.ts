@@ -1,5 +1,5 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, type UsageError, usage } from '../core/errors.ts';
+import { formatError, usage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { closeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
@@ -85,17 +85,17 @@ async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOption
 /** The jobs with a schedule, by warehouse. */
 function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
   const groups = [...groupBy(jobs.filter(isScheduled), ({ warehouse }) => warehousePath(warehouse)).values()];
-  for (const [first, second] of groups.flatMap((group) => [...groupBy(group, ({ name }) => name).values()])) {
-    if (first !== undefined && second !== undefined)
-      throw sameName([first, second], 'their records would share a folder in the warehouse');
-  }
+  for (const group of groups) requireNames(group, 'their records would share a folder in the warehouse');
   if (groups.length > 0) return groups;
   throw usage('jobs with a schedule', 'none', "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md");
 }
 
-/** The error for jobs with the same name. @param why what they would share */
-export function sameName(jobs: readonly Pick<Job, 'file'>[], why: string): UsageError {
-  return usage('jobs of different names', jobs.map(({ file }) => file).join(' and '), `${why}: rename a file`);
+/** @param why what jobs of the same name would share @throws {UsageError} */
+export function requireNames(jobs: readonly Pick<Job, 'name' | 'file'>[], why: string): void {
+  for (const [first, second] of groupBy(jobs, ({ name }) => name).values()) {
+    if (first === undefined || second === undefined) continue;
+    throw usage('jobs of different names', `${first.file} and ${second.file}`, `${why}: rename a file`);
+  }
 }
 
 function isScheduled(job: Job): job is ScheduledJob {

@@ -249,6 +249,27 @@ test('a failed job tells by command and by webhook', async () => {
 });
 
 describe('tonlake job schedule', () => {
+  test('refuses metrics of jobs with the same name, also on different warehouses', async () => {
+    const job = (warehouse: string): string =>
+      `${JOB.replace(/^warehouse: .*$/m, `warehouse: ${warehouse}`)}schedule: {cron: '15 3 * * *'}\n`;
+    const cwd = folderWith({ 'nightly.yaml': job('w1') });
+    mkdirSync(join(cwd, 'other'));
+    writeFileSync(join(cwd, 'other/nightly.yaml'), job('w2'));
+    const args = [
+      'job',
+      'schedule',
+      'nightly.yaml',
+      'other/nightly.yaml',
+      '--metrics',
+      `127.0.0.1:${await freePort()}`,
+    ];
+    const { code, stderr } = await tonlake(args, { cwd });
+    expect(stderr).toContain(
+      'expected jobs of different names, got nightly.yaml and other/nightly.yaml; hint: their metrics would be the same',
+    );
+    expect(code).toBe(2);
+  });
+
   test('makes up for a missed run, serves metrics, refuses a second schedule, and drains on SIGTERM', async () => {
     const schedule = "schedule: {cron: '15 3 * * *', catch_up: 1}\n";
     const cwd = folderWith({ 'nightly.yaml': `${JOB}${schedule}`, 'other.yaml': JOB });
