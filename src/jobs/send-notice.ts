@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { JobError } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
+import { unescaped } from '../core/unescaped.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { requestWhole } from '../http/whole-response.ts';
 
@@ -62,15 +63,6 @@ async function post(url: string, body: string, signal: AbortSignal): Promise<voi
 /** User and password of a URL as a header. */
 function basicOf(...parts: readonly [user: string, password: string]): string {
   return `Basic ${Buffer.from(parts.map(unescaped).join(':')).toString('base64')}`;
-}
-
-/** A URL may contain a percent sign that escapes nothing. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 async function runProgram(

@@ -1,5 +1,6 @@
 import type { Environment } from '../core/environment.ts';
 import { type UsageError, usage } from '../core/errors.ts';
+import { unescaped } from '../core/unescaped.ts';
 import { Secret } from '../http/secret.ts';
 
 const EXAMPLE = 'redis://127.0.0.1:6379, or rediss:// for TLS';
@@ -37,14 +38,14 @@ export function parseRedisAddress(text: string, place: string, env: Environment)
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? 6379 : Number(url.port);
   const database = Number(digits);
-  const password = decode(url.password) || env['TONLAKE_REDIS_PASSWORD'] || undefined;
+  const password = unescaped(url.password) || env['TONLAKE_REDIS_PASSWORD'] || undefined;
   return {
     host,
     port,
     database,
     isTls: url.protocol === 'rediss:',
     shown: `${url.protocol}//${url.hostname}:${port}${database === 0 ? '' : `/${database}`}`,
-    username: decode(url.username) || env['TONLAKE_REDIS_USERNAME'] || undefined,
+    username: unescaped(url.username) || env['TONLAKE_REDIS_USERNAME'] || undefined,
     password: password === undefined ? undefined : new Secret(password),
   };
 }
@@ -60,14 +61,6 @@ export function readBudgetAddress(given: string | undefined, env: Environment): 
 export function refusePassword(text: string, place: string): void {
   if (!/^rediss?:\/\/[^/]*@/i.test(text)) return;
   throw badAddress(`no user name or password in ${place}: other users can read command lines`, PASSWORD_HINT);
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 function badAddress(expected: string, hint: string): UsageError {

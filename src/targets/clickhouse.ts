@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { StoreError } from '../core/errors.ts';
 import { notInstalled } from '../core/not-installed.ts';
+import { unescaped } from '../core/unescaped.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import { CellNotes } from './cell-notes.ts';
@@ -49,7 +50,7 @@ export async function writeClickhouse(
   options: TableOptions,
 ): Promise<readonly DayReport[]> {
   const { schema, name } = parseTableName(options.name, 'a table or database.table');
-  const table = { database: schema ?? (decodeURIComponent(url.pathname.slice(1)) || 'default'), name };
+  const table = { database: schema ?? (unescaped(url.pathname.slice(1)) || 'default'), name };
   const client = await connect(url, options);
   const session = sessionOf(client);
   try {
@@ -82,7 +83,7 @@ async function connect(url: URL, { notes }: Pick<TableOptions, 'notes'>): Promis
     application: 'tonlake',
     request_timeout: TIMEOUT_MS,
     password,
-    username: decodeURIComponent(url.username) || process.env['CLICKHOUSE_USER'] || 'default',
+    username: unescaped(url.username) || process.env['CLICKHOUSE_USER'] || 'default',
     // Repeated inserts of identical rows are intended; nulls must not silently become defaults.
     clickhouse_settings: { insert_deduplicate: 0, async_insert: 0, wait_end_of_query: 1 },
     log: { level: 127 },
