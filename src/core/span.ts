@@ -71,6 +71,17 @@ export function halvesOf({ from, to }: Span): readonly Span[] {
       ];
 }
 
+/** The first number for which a condition is true that is true for all after it, too. The last one is not tested. */
+export async function leastWhere({ from, to }: Span, isTrue: (number: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await isTrue(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
 /** The first blocks of sorted, disjoint spans. */
 export function firstBlocks(spans: readonly Span[], count: number): readonly Span[] {
   const first: Span[] = [];

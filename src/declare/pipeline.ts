@@ -95,6 +95,11 @@ export function isEphemeral({ walk }: PipelineDef): boolean {
   return walk.kind === 'ephemeral';
 }
 
+/** How many blocks rows may still change after theirs; 0 if they never do, and for changing lists. */
+export function lookBackOf({ walk }: Pick<PipelineDef, 'walk'>): number {
+  return 'lookBack' in walk ? walk.lookBack : 0;
+}
+
 /**
  * True if rows can no longer change, given the latest block when they were read. Without `asOf` they are final; otherwise they are
  * if they are at least `lookBack` blocks behind it.

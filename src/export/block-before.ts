@@ -1,25 +1,33 @@
+import type { Header } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** Blocks of the first query; each further one reads four times as many. */
 const FIRST_BLOCKS = 4;
 
-/**
- * The last masterchain block of a span that ends before a logical time; undefined if none does. Searches backwards from the end, so
- * headers far from it are not read.
- */
+/** Committed headers from a masterchain block on, in order or backwards, so that those far from it are read only if they are needed. */
+export async function* headersFrom(
+  sink: Pick<SpanSink, 'headers'>,
+  seqno: number,
+  direction: 1 | -1,
+  within: Span,
+): AsyncGenerator<Header> {
+  for (let [size, at] = [FIRST_BLOCKS, seqno]; at >= within.from && at <= within.to; size *= 4) {
+    const end = direction < 0 ? Math.max(within.from, at - size + 1) : Math.min(within.to, at + size - 1);
+    const headers = [...(await sink.headers({ from: Math.min(at, end), to: Math.max(at, end) })).values()].flat();
+    yield* headers.sort((a, b) => direction * (a.mcSeqno - b.mcSeqno || a.seqno - b.seqno));
+    at = end + direction;
+  }
+}
+
+/** The last masterchain block of a span that ends before a logical time; undefined if none does. */
 export async function blockBefore(
   sink: Pick<SpanSink, 'headers'>,
   lt: bigint,
   within: Span,
 ): Promise<number | undefined> {
-  let { to } = within;
-  for (let size = FIRST_BLOCKS; to >= within.from; size *= 4) {
-    const from = Math.max(within.from, to - size + 1);
-    const headers = [...(await sink.headers({ from, to })).values()].flat();
-    const earlier = headers.filter(({ workchain, endLt }) => workchain === -1 && endLt < lt);
-    if (earlier.length > 0) return earlier.reduce((last, { mcSeqno }) => Math.max(last, mcSeqno), from);
-    to = from - 1;
+  for await (const { workchain, endLt, mcSeqno } of headersFrom(sink, within.to, -1, within)) {
+    if (workchain === -1 && endLt < lt) return mcSeqno;
   }
   return undefined;
 }

@@ -1,15 +1,13 @@
 import { blockId, type Header, type NamedHeader } from '../chain/headers.ts';
 import { coversAll, haveCommonAddresses, QUIET_BLOCKS } from '../chain/shards.ts';
 import { AuditError } from '../core/errors.ts';
-import { type Span, seqnosOf, unionSpans } from '../core/span.ts';
+import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { doneSpans } from '../warehouse/index.ts';
+import { headersFrom } from './block-before.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** Code of the error for a shard state that committed headers contradict. */
 export const OTHER_HEADERS = 'other-headers';
-
-/** Blocks of the first query; each further one reads four times as many. */
-const FIRST_BLOCKS = 4;
 
 /** The committed headers. What the source says of the same blocks must agree with them. */
 export class CommittedHeaders {
@@ -46,22 +44,18 @@ export class CommittedHeaders {
     const run = this.spans.find(({ from, to }) => from <= seqno && seqno <= to);
     const found: NamedHeader[] = [];
     if (run === undefined) return found;
-    const [low, high] = [Math.max(run.from, seqno - QUIET_BLOCKS), Math.min(run.to, seqno + QUIET_BLOCKS)];
-    for (let size = FIRST_BLOCKS, at = seqno; at >= low && at <= high && !coversAll(found); size *= 4) {
-      const end = direction < 0 ? Math.max(low, at - size + 1) : Math.min(high, at + size - 1);
-      const headers = await this.headersOf({ from: Math.min(at, end), to: Math.max(at, end) });
-      headers.sort((a, b) => direction * (a.mcSeqno - b.mcSeqno || a.seqno - b.seqno));
-      for (const header of headers) {
-        if (found.every((other) => !haveCommonAddresses(other, header))) found.push(header);
-      }
-      at = end + direction;
+    const near = { from: Math.max(run.from, seqno - QUIET_BLOCKS), to: Math.min(run.to, seqno + QUIET_BLOCKS) };
+    for await (const header of headersFrom(this.context.sink, seqno, direction, near)) {
+      if (found.some((other) => haveCommonAddresses(other, header))) continue;
+      found.push(named(header));
+      if (coversAll(found)) break;
     }
     return found;
   }
 
   private async headersOf(span: Span): Promise<NamedHeader[]> {
     const headers = [...(await this.context.sink.headers(span)).values()].flat();
-    return headers.map((header) => ({ ...header, id: idOf(header) }));
+    return headers.map(named);
   }
 
   /** Ids of the committed blocks in some spans. */
@@ -73,17 +67,11 @@ export class CommittedHeaders {
 
   /** Blocks of a shard state that the committed headers of their masterchain blocks lack. */
   async lackingOf(state: readonly NamedHeader[]): Promise<readonly NamedHeader[]> {
-    const { spans } = this;
-    const own = state.filter(({ mcSeqno }) => spans.some(({ from, to }) => from <= mcSeqno && mcSeqno <= to));
-    if (own.length === 0) return [];
-    const lacking: NamedHeader[] = [];
-    for (const span of unionSpans(own.map(({ mcSeqno }) => ({ from: mcSeqno, to: mcSeqno })))) {
-      const ids = new Set((await this.headersOf(span)).map(({ id, mcSeqno }) => `${mcSeqno} ${id}`));
-      lacking.push(
-        ...own.filter(({ id, mcSeqno }) => seqnosOf([span]).includes(mcSeqno) && !ids.has(`${mcSeqno} ${id}`)),
-      );
-    }
-    return lacking;
+    const own = intersectSpans(unionSpans(state.map(({ mcSeqno: seqno }) => ({ from: seqno, to: seqno }))), this.spans);
+    const ids = new Set<string>();
+    for (const span of own) for (const { id, mcSeqno } of await this.headersOf(span)) ids.add(`${mcSeqno} ${id}`);
+    const isOwn = (seqno: number): boolean => own.some(({ from, to }) => from <= seqno && seqno <= to);
+    return state.filter(({ id, mcSeqno }) => isOwn(mcSeqno) && !ids.has(`${mcSeqno} ${id}`));
   }
 
   /** The error for a state at a masterchain block, if the headers that are committed up to it lack a block that it names. */
@@ -117,6 +105,6 @@ export class CommittedHeaders {
   }
 }
 
-function idOf({ workchain, shard, seqno }: Header): string {
-  return blockId(workchain, shard, seqno);
+function named(header: Header): NamedHeader {
+  return { ...header, id: blockId(header.workchain, header.shard, header.seqno) };
 }

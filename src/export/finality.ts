@@ -1,5 +1,6 @@
 import { type IndexHead, requireHead } from '../chain/index-head.ts';
 import { greatest, intersectSpans, type Span, unionSpans } from '../core/span.ts';
+import { lookBackOf } from '../declare/pipeline.ts';
 import { doneSpans } from '../warehouse/index.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -34,7 +35,7 @@ export class HeadCheck {
     spans: readonly Span[],
     { last, head }: IndexHead,
   ): Promise<void> {
-    const lookBack = 'lookBack' in pipeline.walk ? pipeline.walk.lookBack : 0;
+    const lookBack = lookBackOf(pipeline);
     const final = intersectSpans(spans, [{ from: 0, to: last - lookBack }]);
     if (lookBack === 0 || final.length === 0 || last <= this.checked) return;
     const needed = greatest(final.map(({ to }) => to)) + lookBack;

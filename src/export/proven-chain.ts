@@ -1,6 +1,6 @@
 import { fetchMasterBlock, type IndexEnds, type MasterBlock } from '../chain/index-head.ts';
 import { WalkError } from '../core/errors.ts';
-import { blockAt, intersectSpans, type Span, totalSize } from '../core/span.ts';
+import { blockAt, intersectSpans, leastWhere, type Span, totalSize } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, entriesIn, type Store } from '../warehouse/index.ts';
@@ -75,13 +75,9 @@ export class ProvenChain {
     common: readonly Span[],
     ending: AbortSignal | undefined,
   ): Promise<WalkError> {
-    let [low, high] = [0, totalSize(common) - 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (await this.isSame(source, blockAt(common, middle), ending)) low = middle + 1;
-      else high = middle;
-    }
-    const seqno = blockAt(common, high);
+    const places = { from: 0, to: totalSize(common) - 1 };
+    const place = await leastWhere(places, async (each) => !(await this.isSame(source, blockAt(common, each), ending)));
+    const seqno = blockAt(common, place);
     const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno, { ending })]);
     return new WalkError(
       `walk ${this.pipeline} ${seqno}: expected the proven block ${seqno} with hash ${own?.rootHash}, got ${theirs.rootHash}; nothing was written`,

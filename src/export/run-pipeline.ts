@@ -9,7 +9,7 @@ import {
   totalSize,
   unionSpans,
 } from '../core/span.ts';
-import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { coversBlocks, isFinal, isMasterchain, lookBackOf, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import {
   doneFor,
   doneSpans,
@@ -91,8 +91,8 @@ async function runOnce(run: PipelineRun, chain: RunChain): Promise<void> {
 }
 
 /** True if a done range may be read again: its rows change, or the user gave the keys. */
-function isReadAgain({ pipeline: { walk }, from }: PipelineRun): boolean {
-  return walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || from !== undefined;
+function isReadAgain({ pipeline, from }: PipelineRun): boolean {
+  return pipeline.walk.kind === 'snapshot' || lookBackOf(pipeline) > 0 || from !== undefined;
 }
 
 /** @throws {UsageError} if the keys, or parents, cannot be found */

@@ -36,7 +36,8 @@ function least(lt: bigint, other: bigint | undefined): bigint {
   return other === undefined || lt < other ? lt : other;
 }
 
-function leastEnd(state: readonly Header[]): bigint {
+/** The least end of the blocks of a shard state: its safe horizon, if it has every shard. */
+export function leastEnd(state: readonly Header[]): bigint {
   return state.reduce((lowest, { endLt }) => least(lowest, endLt), state[0]?.endLt ?? 0n);
 }
 

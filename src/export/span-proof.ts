@@ -5,7 +5,7 @@ import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts
 import { fetchShardState } from '../chain/index-ends.ts';
 import { type AuditError, SourceError } from '../core/errors.ts';
 import { shardHex } from '../core/format.ts';
-import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
+import { intersectSpans, leastWhere, type Span, seqnosOf, unionSpans } from '../core/span.ts';
 import type { SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
@@ -294,17 +294,6 @@ async function listedWith(
     low = next;
   }
   return least;
-}
-
-/** The first seqno for which a condition is true that is true for all after it, too. The last one is not asked for. */
-async function leastWhere({ from, to }: Span, isTrue: (seqno: number) => Promise<boolean>): Promise<number> {
-  let [low, high] = [from, to];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (await isTrue(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return high;
 }
 
 /** Seqno of a masterchain block; undefined for others. */

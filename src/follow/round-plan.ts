@@ -8,7 +8,7 @@ import {
   totalSize,
   unionSpans,
 } from '../core/span.ts';
-import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
+import { isFinal, lookBackOf, type PipelineDef } from '../declare/pipeline.ts';
 import { doneFor, type ForgottenSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 
 /** Maximum number of missing blocks in a round, so that all pipelines advance together while catching up. */
@@ -96,8 +96,9 @@ export function isReading({ walk }: PipelineDef): boolean {
 }
 
 /** Spans of entries that were read before their rows were final and have become final since. Oldest first. */
-function maturedSpans({ ledger, requested, head }: RoundInput, { name, walk }: PipelineDef): readonly Span[] {
-  const lookBack = 'lookBack' in walk ? walk.lookBack : 0;
+function maturedSpans({ ledger, requested, head }: RoundInput, pipeline: PipelineDef): readonly Span[] {
+  const { name, walk } = pipeline;
+  const lookBack = lookBackOf(pipeline);
   if (lookBack === 0) return [];
   const matured = ledger.filter(
     (entry) =>

@@ -11,6 +11,7 @@ import { type LedgerEntry, PARTIAL } from '../../warehouse/index.ts';
 import { boundOf } from '../lookup-keys.ts';
 import { listRequest, type Parameters } from '../page-request.ts';
 import { widenedContext } from '../rewrite-entry.ts';
+import { leastEnd } from '../safe-horizon.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
@@ -173,7 +174,7 @@ async function reportSkew({ sink, source, pipeline, report, ends }: Context, giv
   const from = ends.last;
   if (newer === undefined || from === to || !sink.isQueryable) return;
   const shards = await fetchShardState(source, from, `${pipeline.name} ${from}`);
-  const horizon = shards.reduce((lowest, { endLt }) => (endLt < lowest ? endLt : lowest), shards[0]?.endLt ?? 0n);
+  const horizon = leastEnd(shards);
   const { rows } = await sink.query(
     `SELECT count(*) FROM ${quoteName(pipeline.tables[0]?.name ?? '')}
      WHERE _read_at = make_timestamp($read_at::BIGINT) AND ${quoteName(newer)} >= $horizon`,

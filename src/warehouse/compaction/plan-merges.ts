@@ -1,6 +1,6 @@
 import { greatest, type Span, subtractSpans, totalSize, unionSpans } from '../../core/span.ts';
 import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
-import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
+import { isFinal, lookBackOf, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hasMadeUpHashes, spansOf } from '../ledger/done-spans.ts';
 import { schemaOf } from '../relations/table-schema.ts';
@@ -197,9 +197,9 @@ function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes
 
 /** True if an entry can be merged although its rows will be fetched again when they are final. */
 function isOpenRead(entry: LedgerEntry, options: MergePlanOptions): boolean {
-  const walk = options.pipelines.find(({ name }) => name === entry.pipeline)?.walk;
-  if (walk === undefined || !('lookBack' in walk) || walk.lookBack === 0) return false;
-  if (entry.asOf === undefined || entry.spans !== undefined || isFinal(walk, entry)) return false;
+  const pipeline = options.pipelines.find(({ name }) => name === entry.pipeline);
+  if (pipeline === undefined || lookBackOf(pipeline) === 0) return false;
+  if (entry.asOf === undefined || entry.spans !== undefined || isFinal(pipeline.walk, entry)) return false;
   return isMergeable({ ...entry, asOf: undefined }, options);
 }
 
