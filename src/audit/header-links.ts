@@ -250,15 +250,15 @@ class LinkWalker {
   /** Requires both halves of a shard after a split: a masterchain block includes the first blocks of both. */
   requireSiblings(): void {
     for (const [id, blocks] of this.next) {
-      for (const { workchain, shard, seqno, mcSeqno } of blocks) {
-        const parent = refOf(id).shard;
-        if (parent === shard) break;
-        const sibling = halvesOf(parent).find((half) => half !== shard);
-        // A merged block follows both halves itself.
-        if (sibling === undefined || !halvesOf(parent).includes(shard)) continue;
-        if (blocks.every((block) => block.shard !== sibling)) {
-          this.requireListed(blockId(workchain, sibling, seqno), mcSeqno);
-        }
+      const { shard } = refOf(id);
+      if (blocks[0]?.shard === shard) continue;
+      // A merged block follows both halves itself.
+      const halves = halvesOf(shard);
+      const child = blocks.find((block) => halves.includes(block.shard));
+      if (child === undefined) continue;
+      const { workchain, seqno, mcSeqno } = child;
+      for (const half of halves) {
+        if (blocks.every((block) => block.shard !== half)) this.requireListed(blockId(workchain, half, seqno), mcSeqno);
       }
     }
   }

@@ -1,4 +1,5 @@
 import type { Header } from '../chain/headers.ts';
+import { addressesOf } from '../chain/shards.ts';
 import { shardHex } from '../core/format.ts';
 import type { Span } from '../core/span.ts';
 import type { Decoder } from '../decode/decoder.ts';
@@ -165,11 +166,9 @@ function name(header: Header): string {
 }
 
 function addressPrefixOf({ workchain, shard }: Header): AddressPrefix {
-  const id = BigInt.asUintN(64, BigInt(shard));
-  // The lowest bit that is set ends the prefix.
-  const last = id & -id;
-  const length = 64 - last.toString(2).length;
-  const digits = (id - last).toString(16).toUpperCase().padStart(16, '0');
+  const { from, to } = addressesOf(shard);
+  const length = 65 - (to - from).toString(2).length;
+  const digits = from.toString(16).toUpperCase().padStart(16, '0');
   const whole = length >> 2;
   const mask = (0xf0 >> (length & 3)) & 0xf;
   const bits = Number.parseInt(digits.charAt(whole), 16) & mask;

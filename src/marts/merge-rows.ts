@@ -2,7 +2,6 @@ import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, hullOf, type Span, unionSpans } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { kinds } from '../declare/kind.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
@@ -40,7 +39,7 @@ export function committedRowsOf({ store, registry }: MergeContext, mart: MartDef
   const wheres = new Map<string, string>();
   const spans = new Map<string, readonly Span[]>();
   for (const input of mart.inputs) {
-    const { column } = inputBlocks(registry, input);
+    const column = blockColumnOf(registry, input);
     const hull = hullOf(entriesOf(ledger, input).flatMap(spansOf));
     if (column === undefined || hull === undefined) continue;
     spans.set(input, [hull]);
@@ -66,7 +65,7 @@ export async function newRowsOf(
   const spans = new Map<string, readonly Span[]>();
   for (const input of mart.inputs) {
     const other = marts.find(({ name }) => name === input);
-    const { column } = inputBlocks(registry, input);
+    const column = blockColumnOf(registry, input);
     const feeds = feedsOf(context, input);
     const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
     // A daily mart keeps the rows of forgotten blocks.
@@ -109,20 +108,16 @@ function feedsOf({ registry, marts }: MergeContext, input: string): readonly str
   return other === undefined ? [registry.writerOf(input)?.name ?? ''] : pipelinesBehind(registry, marts, other);
 }
 
-/** The pipeline and the masterchain block column of an input. */
-function inputBlocks(
-  registry: Registry,
-  input: string,
-): { readonly pipeline?: PipelineDef | undefined; readonly column?: string | undefined } {
+/** The column of an input with the masterchain blocks of its rows; undefined if they belong to none, and for marts. */
+function blockColumnOf(registry: Registry, input: string): string | undefined {
   const pipeline = registry.writerOf(input);
-  const table = pipeline?.tables.find(({ name }) => name === input);
-  return pipeline === undefined || table === undefined ? {} : { pipeline, column: blockColumn(pipeline, table) };
+  return pipeline && blockColumn(pipeline, registry.table(input));
 }
 
 /** The select of a mart, limited to rows of some blocks. */
 export function selectWithin({ registry }: Pick<MergeContext, 'registry'>, mart: MartDef, span: Span): string {
   const wheres = mart.inputs.flatMap((input): [string, string][] => {
-    const { column } = inputBlocks(registry, input);
+    const column = blockColumnOf(registry, input);
     return column === undefined ? [] : [[input, within(column, [span])]];
   });
   return limitedSelect(mart, wheres);

@@ -1,10 +1,7 @@
 import { QUIET_BLOCKS } from '../chain/shards.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
-import { FIRSTS, findBad, setHeaders, TIPS } from './audit-scope.ts';
+import { EVERYTHING, FIRSTS, findBad, setHeaders, TIPS } from './audit-scope.ts';
 import { type Finding, groupBad } from './finding.ts';
-
-/** Number of addresses, by their first 64 bits. */
-const EVERYTHING = '18446744073709551616';
 
 /**
  * Proves the headers of the runs: no gaps between masterchain blocks, no duplicates, every link inside a run leads to a listed
@@ -120,8 +117,6 @@ export async function auditHeaders(
  */
 async function setRelated({ database }: DamagedStore): Promise<void> {
   await database.run('CREATE OR REPLACE TEMP MACRO parent_shard(u) AS (u - (u & -u)) | (2 * (u & -u))');
-  await database.run(`CREATE OR REPLACE TEMP MACRO signed_shard(u) AS
-    (CASE WHEN u >= 9223372036854775808 THEN u - ${EVERYTHING} ELSE u END)::BIGINT`);
   await database.run(`CREATE OR REPLACE TEMP TABLE related AS
     SELECT run, mc, workchain, shard, seqno, prev_workchain, prev_shard, prev_seqno, is_split, is_merge,
       signed_shard(half) AS sibling, half - (half & -half) AS sibling_lo, half + (half & -half) - 1 AS sibling_hi

@@ -3,7 +3,7 @@ import type { Span } from '../core/span.ts';
 import { ROLES, type RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
-import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
+import { EVERYTHING, findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /** Blocks of a list that can be compared. `heldFrom`: first block from which on the warehouse has all transactions. */
@@ -51,6 +51,6 @@ async function setWindows({ database }: DamagedStore, runs: readonly JudgedRun[]
     LEFT JOIN (SELECT run, min(start_lt) AS first, min(start_lt) FILTER (workchain = -1 AND mc = run_from) AS low
       FROM headers JOIN runs USING (run) GROUP BY run) USING (run)
     LEFT JOIN (SELECT run, min(end_lt) AS high FROM ${TIPS} tips GROUP BY run
-      HAVING sum(CASE WHEN workchain = 0 THEN hi - lo + 1 ELSE 0 END) = 18446744073709551616
+      HAVING sum(CASE WHEN workchain = 0 THEN hi - lo + 1 ELSE 0 END) = ${EVERYTHING}
         AND bool_or(workchain = -1)) USING (run)`);
 }

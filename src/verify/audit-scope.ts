@@ -7,6 +7,9 @@ import type { Database } from '../sql/database.ts';
 import { type DamagedStore, type LedgerEntry, roleView } from '../warehouse/index.ts';
 import type { BadRow } from './finding.ts';
 
+/** Number of first 64 bits of addresses: those of all shards of a workchain together. */
+export const EVERYTHING = '18446744073709551616';
+
 /** Maximum number of masterchain blocks found by one query. Further ones are found after these are repaired. */
 const MAX_BAD = 100_000;
 
@@ -66,7 +69,9 @@ export async function setHeaders({ database }: DamagedStore): Promise<void> {
   headersIn.delete(database);
   const rows = relationInRuns(ROLES.headers.relation, 'mc_block_seqno');
   await database.run(`CREATE OR REPLACE TEMP MACRO unsigned_shard(s) AS
-    CASE WHEN s < 0 THEN s::HUGEINT + 18446744073709551616 ELSE s::HUGEINT END`);
+    CASE WHEN s < 0 THEN s::HUGEINT + ${EVERYTHING} ELSE s::HUGEINT END`);
+  await database.run(`CREATE OR REPLACE TEMP MACRO signed_shard(u) AS
+    (CASE WHEN u >= 9223372036854775808 THEN u - ${EVERYTHING} ELSE u END)::BIGINT`);
   await database.run(`CREATE OR REPLACE TEMP MACRO block_name(w, s, q) AS
     concat(w, ':', printf('%X', unsigned_shard(s)::UBIGINT), ':', q)`);
   // Files are opened once: many small ones take longer to open than to read.
@@ -77,11 +82,10 @@ export async function setHeaders({ database }: DamagedStore): Promise<void> {
     FROM (SELECT *, unsigned_shard(shard) AS u FROM header_rows)`);
   await database.run(`CREATE OR REPLACE TEMP TABLE links AS
     SELECT run, mc, workchain, shard, seqno, prev.workchain AS prev_workchain, prev.seqno AS prev_seqno,
-      (CASE WHEN u >= 9223372036854775808 THEN u - 18446744073709551616 ELSE u END)::BIGINT AS prev_shard
-    FROM (SELECT *, TRY_CAST('0x' || prev.shard AS UBIGINT)::HUGEINT AS u FROM (
-      SELECT run, mc, workchain, shard, seqno, unnest(from_json(CASE WHEN json_valid(prev_blocks) THEN prev_blocks END,
+      signed_shard(TRY_CAST('0x' || prev.shard AS UBIGINT)::HUGEINT) AS prev_shard
+    FROM (SELECT run, mc, workchain, shard, seqno, unnest(from_json(CASE WHEN json_valid(prev_blocks) THEN prev_blocks END,
         '[{"workchain":"INTEGER","shard":"VARCHAR","seqno":"INTEGER"}]')) AS prev
-      FROM header_rows))`);
+      FROM header_rows)`);
   await database.run('DROP TABLE header_rows');
   if (runs !== undefined) headersIn.set(database, runs);
 }
