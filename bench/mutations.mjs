@@ -92,7 +92,9 @@ function firstFailure(path) {
       maxBuffer: 2 ** 28,
     });
     if (status === 0) continue;
-    return /FAIL +(test\/\S+\.ts)/.exec(stdout + stderr)?.[1] ?? signal ?? `exit code ${status}`;
+    const failure = /FAIL +(test\/\S+\.ts)/.exec(stdout + stderr)?.[1] ?? signal;
+    if (failure === null) throw new Error(`expected a test that fails, got exit code ${status}: ${stderr}`);
+    return failure;
   }
   return undefined;
 }

@@ -23,7 +23,7 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   ]);
 
   const { stdout: one } = await status('transactions');
-  expect(one).toContain('\n  missing      1002:1003 (not exported)\n');
+  expect(one).toContain('\n  unproven     nothing\n  missing      1002:1003 (not exported)\n');
   expect(one).not.toMatch(/^blocks$/m);
   const { stdout: long } = await status('--long');
   expect(long).toMatch(/^blocks$/m);

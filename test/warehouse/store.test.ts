@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { decimal38 } from '../../src/declare/column.ts';
@@ -207,10 +207,12 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
 
   test('a warehouse of another network is refused, and stays as it is', async () => {
     const path = await makeItems(kind);
+    const before = await listAll(dirname(path));
     await expect(openTestStore(path, { network: 'mainnet' })).rejects.toMatchObject({
       code: 'other-network',
       message: `store: warehouse ${path} holds sandbox, not mainnet`,
     });
+    expect(await listAll(dirname(path))).toEqual(before);
     await (await openTestStore(path)).close();
   });
 
