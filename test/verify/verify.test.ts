@@ -13,6 +13,7 @@ import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { nextSteps } from '../../src/verify/show-findings.ts';
+import { PARTIAL } from '../../src/warehouse/index.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { DEEP_LIES } from '../faults/lie-kinds.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -459,6 +460,18 @@ describe('what a source does', () => {
       expect((await entriesOf(killed)).length).toBe(damaged.length + (isOver ? 2 : 0));
       if (!isOver) expect(await entriesOf(killed)).toEqual(damaged);
     }
+  });
+
+  test('what a repair could keep in part only is whole after a later repair, if it is damaged again', async () => {
+    const path = copyOf(sound);
+    dropFile(path, fileOf(path, 'transactions', 1100));
+    sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
+    expect((await repair(sandbox, path, { keepReadable: true })).report.proven).toBe(false);
+    sandbox.setFaults(NO_FAULTS);
+    const [kept] = (await entriesOf(path)).filter(({ scope }) => scope === PARTIAL);
+    dropFile(path, kept?.tables['messages']?.files[0]?.path ?? '');
+    expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
+    expect(await contentOf(path)).toEqual(wanted);
   });
 
   test('if the source is unavailable, the damage stays for the next repair', async () => {
