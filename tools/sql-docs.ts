@@ -20,8 +20,9 @@ with the marts they read. Marts are stored in the warehouse next to the tables, 
 - **Marked with what is there.** Every mart has the column \`_coverage\`: the least that the warehouse has of the blocks behind the row, in any
   pipeline that the mart reads. It is \`missing\` if a block is missing, or if the day is not complete: the warehouse needs the blocks on both
   sides of midnight. Queries that read such rows print a warning (with \`--strict\` they are refused). It is \`unproven\` if nothing was compared
-  with some rows, as with lists that describe the present, and \`proven\` otherwise. Of a mart that is rebuilt in full, it tells of all blocks
-  between the first and last one of the warehouse.
+  with some rows, as with lists that describe the present, and \`proven\` otherwise. A day is never more than the same day of a mart that it
+  reads. Of a mart that is rebuilt in full, it tells of all blocks between the first and last one of the warehouse; a query that names its
+  days also warns of those that a mart behind it lacks.
 - **Missing inputs.** A mart is skipped if one of its tables was never exported, or if every export left out a table or column that it reads;
   the reason names the command that exports it. If you name such a mart, or one that reads it, the command fails. Days whose export lacks a
   column that the mart reads are not complete.

@@ -124,7 +124,8 @@ export async function planMart(
     const day = reachOf(context, mart, date);
     const isNarrow = gaps.some(({ missing }) => day === undefined || haveCommon(missing, [day]));
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
-    const covered = isFull && !isNarrow ? coveredOf(day) : 'missing';
+    const own = isFull && !isNarrow ? coveredOf(day) : 'missing';
+    const covered = worstOf([own, ...statesRead(context, mart, slice)]);
     if (covered === 'missing') marked.push(date ?? ALL_ROWS);
     const before = built.get(date);
     built.delete(date);
@@ -143,6 +144,20 @@ export async function planMart(
     }
   }
   return { work, marked: marked.sort(), kept: kept.sort() };
+}
+
+/** The states of the days of marts that a slice reads. */
+function statesRead({ store, marts }: MartContext, { inputs }: MartDef, { days = [] }: Slice): readonly Covered[] {
+  const read = marts
+    .filter(({ name }) => inputs.includes(name))
+    .flatMap(({ name }) => martEntries(store.ledger(), name));
+  return read.flatMap(({ mart }) => (mart?.day !== undefined && days.includes(mart.day) ? [mart.coverage] : []));
+}
+
+const STATES: readonly Covered[] = ['missing', 'unproven', 'proven'];
+
+function worstOf(states: readonly Covered[]): Covered {
+  return STATES.find((state) => states.includes(state)) ?? 'proven';
 }
 
 /** The blocks of a day, and those before it that a mart also reads; undefined for all days, and for a day without headers. */

@@ -9,6 +9,7 @@ import type { Parameters } from '../../sql/parameters.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader } from '../reader.ts';
+import type { MartStamp } from '../store.ts';
 import {
   ALL_ROWS,
   behindOf,
@@ -273,35 +274,56 @@ function leftOutOf(contents: Contents<Registry>, times: readonly DayTime[], scan
 
 /** Requested days that a mart lacks or that miss rows of its inputs, and commits that it lacks. */
 function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly Scan[]): readonly string[] {
-  const built = contents.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
+  const built = buildsOf(contents, name);
   if (built.length === 0) return [];
   const requested = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);
-  const isRequested = (day: string | undefined): boolean =>
-    day === undefined ||
-    requested.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
-  const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isRequested(mart.day));
-  const days = open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort();
   const periods = requested.flatMap((each) => each ?? []);
-  const why = days.length === 0 ? [] : neverExported(contents, [...readsBehind(contents, name)]);
+  const isNamed = (day: string): boolean => periods.some((period) => overlaps(period, { from: day, to: day }));
+  const isRequested = (day: string | undefined): boolean =>
+    day === undefined || requested.includes(undefined) || isNamed(day);
+  const isDaily = built.some(({ day }) => day !== undefined);
+  const reads = [...readsBehind(contents, name)];
+  // A mart over all rows has a day of what it reads only for a query that names the day.
+  const behind = reads
+    .map((read) => buildsOf(contents, read).filter(({ day }) => day !== undefined))
+    .filter((builds) => builds.length > 0);
+  const open = [
+    ...built.filter(({ day }) => isRequested(day)),
+    ...behind.flat().filter(({ day = '' }) => (isDaily ? isRequested(day) : isNamed(day))),
+  ].filter((build) => build.coverage === 'missing');
+  const days = [...new Set(open.map(({ day }) => day ?? ALL_ROWS))].sort();
+  const why = days.length === 0 ? [] : neverExported(contents, reads);
   const because = why.length === 0 ? '' : ` (${why.join('; ')})`;
+  // A mart has no rows of a day of which those that it reads have none.
+  const complete = isDaily ? [[...built, ...behind.flat().filter(({ rows }) => rows === 0)]] : behind;
+  const unbuilt = complete.flatMap((builds) => unbuiltDays(builds.flatMap(({ day }) => day ?? []).sort(), periods));
   const parts = [
     ...(days.length === 0 ? [] : [`${partOf(days)}${because}`]),
-    ...unbuiltDays(built.flatMap(({ mart }) => mart?.day ?? []).sort(), periods).map(
-      (period) => `${daysText(period)} (not built)`,
-    ),
+    ...new Set(unbuilt.map((period) => `${daysText(period)} (not built)`)),
   ];
-  const behind = behindOf(contents, name, isRequested);
+  const stale = behindOf(contents, name, isRequested);
   return [
     ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
-    ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: ${suggest('build', name)}`]),
+    ...(stale === undefined ? [] : [`${name}: stale, ${describeBehind(stale)}: ${suggest('build', name)}`]),
   ];
 }
 
-/** Tables that a mart reads, directly or through other marts. */
-function readsBehind(contents: Contents<Registry>, name: string, found = new Set<string>()): ReadonlySet<string> {
-  for (const { mart, tables } of contents.ledger) {
-    if (mart === undefined || tables[name] === undefined) continue;
-    for (const read of mart.reads.filter((each) => !found.has(each))) readsBehind(contents, read, found.add(read));
+/** A build in force: of a day, or of all rows. */
+interface Build extends Pick<MartStamp, 'day' | 'coverage' | 'reads'> {
+  readonly rows: number;
+}
+
+function buildsOf({ ledger }: Contents, name: string): readonly Build[] {
+  return ledger.flatMap(({ mart, tables }) => {
+    const own = tables[name];
+    return mart === undefined || own === undefined ? [] : [{ ...mart, rows: own.rows }];
+  });
+}
+
+/** Tables and marts that a mart reads, directly or through other marts. */
+function readsBehind(contents: Contents, name: string, found = new Set<string>()): ReadonlySet<string> {
+  for (const read of new Set(buildsOf(contents, name).flatMap(({ reads }) => reads))) {
+    if (!found.has(read)) readsBehind(contents, read, found.add(read));
   }
   return found;
 }
