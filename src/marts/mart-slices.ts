@@ -118,6 +118,7 @@ export async function planMart(
   const contents = await readContents(store, registry);
   const reached = [...context.days.keys()].flatMap((date) => reachOf(context, mart, date) ?? []);
   const coveredOf = coveredIn(contents, feedingPipelines(registry, marts, mart), reached);
+  const read = daysRead(context, mart);
   for (const slice of await slicesOf(context, mart)) {
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
@@ -125,7 +126,7 @@ export async function planMart(
     const isNarrow = gaps.some(({ missing }) => day === undefined || haveCommon(missing, [day]));
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
     const own = isFull && !isNarrow ? coveredOf(day) : 'missing';
-    const covered = worstOf([own, ...statesRead(context, mart, slice)]);
+    const covered = worstOf([own, ...(slice.days ?? []).flatMap((each) => read.get(each) ?? [])]);
     if (covered === 'missing') marked.push(date ?? ALL_ROWS);
     const before = built.get(date);
     built.delete(date);
@@ -146,12 +147,16 @@ export async function planMart(
   return { work, marked: marked.sort(), kept: kept.sort() };
 }
 
-/** The states of the days of marts that a slice reads. */
-function statesRead({ store, marts }: MartContext, { inputs }: MartDef, { days = [] }: Slice): readonly Covered[] {
-  const read = marts
-    .filter(({ name }) => inputs.includes(name))
-    .flatMap(({ name }) => martEntries(store.ledger(), name));
-  return read.flatMap(({ mart }) => (mart?.day !== undefined && days.includes(mart.day) ? [mart.coverage] : []));
+/** The worst state of each day of the marts that a mart reads. */
+function daysRead({ store, marts }: MartContext, { inputs }: MartDef): ReadonlyMap<string, Covered> {
+  const worst = new Map<string, Covered>();
+  for (const { name } of marts.filter((each) => inputs.includes(each.name))) {
+    for (const { mart } of martEntries(store.ledger(), name)) {
+      if (mart?.day === undefined) continue;
+      worst.set(mart.day, worstOf([mart.coverage, worst.get(mart.day) ?? 'proven']));
+    }
+  }
+  return worst;
 }
 
 const STATES: readonly Covered[] = ['missing', 'unproven', 'proven'];

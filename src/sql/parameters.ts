@@ -20,35 +20,34 @@ export function parametersIn(sql: string): readonly NamedParameter[] {
   );
 }
 
-/** True if a text has `$name`. DuckDB ignores the case. */
-export function namesParameter(sql: string, name: string): boolean {
-  return parametersIn(sql).some((parameter) => isSameName(parameter.name, name));
-}
-
 /** The first parameter that is none of those known, and its line, from 1. */
 export function unknownParameter(
   sql: string,
   known: readonly string[],
 ): { readonly written: string; readonly line: number } | undefined {
-  const unknown = parametersIn(sql).find(({ name }) => !known.some((each) => isSameName(each, name)));
+  const names = lowerCase(known);
+  const unknown = parametersIn(sql).find(({ name }) => !names.has(name.toLowerCase()));
   return unknown && { written: unknown.written, line: sql.slice(0, unknown.from).split('\n').length };
 }
 
-function isSameName(first: string, second: string): boolean {
-  return first.toLowerCase() === second.toLowerCase();
+/** DuckDB ignores the case of names. */
+function lowerCase(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 /** The values of parameters that a text names; undefined if it names none. */
 export function usedParameters(sql: string, values: Parameters): Parameters {
-  const used = Object.entries(values ?? {}).filter(([name]) => namesParameter(sql, name));
+  const names = lowerCase(parametersIn(sql).map(({ name }) => name));
+  const used = Object.entries(values ?? {}).filter(([name]) => names.has(name.toLowerCase()));
   return used.length === 0 ? undefined : Object.fromEntries(used);
 }
 
 /** As {@link usedParameters}. @throws {UsageError} for a value whose name the text does not have */
 export function boundIn(sql: string, values: Parameters): Parameters {
-  const unnamed = Object.keys(values ?? {}).find((name) => !namesParameter(sql, name));
+  const used = usedParameters(sql, values);
+  const unnamed = Object.keys(values ?? {}).find((name) => !Object.hasOwn(used ?? {}, name));
   if (unnamed !== undefined) throw unnamedParameter(unnamed);
-  return usedParameters(sql, values);
+  return used;
 }
 
 export function unnamedParameter(name: string): UsageError {

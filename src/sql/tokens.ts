@@ -67,12 +67,9 @@ export function splitAtWord(
   return at < 0 ? [tokens, undefined] : [tokens.slice(0, at), tokens.slice(at + 1)];
 }
 
-const BRACKETS: ReadonlyMap<string | undefined, number> = new Map([
-  ...['(', '[', '{'].map((open) => [open, 1] as const),
-  ...[')', ']', '}'].map((close) => [close, -1] as const),
-]);
-
 /** 1 for a bracket that opens, -1 for one that closes, otherwise 0. */
 export function depthOf(token: Token | undefined): number {
-  return BRACKETS.get(token?.text) ?? 0;
+  if (token === undefined) return 0;
+  if (['(', '[', '{'].includes(token.text)) return 1;
+  return [')', ']', '}'].includes(token.text) ? -1 : 0;
 }

@@ -154,14 +154,8 @@ export function draftOf({
     ? sum((each) => each.unknownKeys ?? 0)
     : undefined;
   // Hashes of some rows stay made up even if their number is not known.
-  const madeUp = sources.some(hasMadeUpHashes)
-    ? {
-        'no-cells': Math.max(
-          1,
-          sum(({ content }) => content?.['no-cells'] ?? 0),
-        ),
-      }
-    : undefined;
+  const noCells = sum(({ content }) => content?.['no-cells'] ?? 0);
+  const madeUp = sources.some(hasMadeUpHashes) ? { 'no-cells': Math.max(1, noCells) } : undefined;
   const spans = unionSpans([...keep, ...drafts.flatMap(spansOf)]);
   return {
     ...{ network: first.network, pipeline: first.pipeline, version: first.version, ...covering(spans) },
